@@ -1,26 +1,15 @@
 #include <gtest/gtest.h>
 
 #include "harness/rebuild_cases.h"
+#include "ops/families/norm/norm_cases.h"
 #include "ops/group_norm/attrs.h"
 
 namespace thimble::test::group_norm_test {
 namespace {
 
-// Rounding of sums of up to some thousand values in float, in another order.
-constexpr double kTolerance = 1e-4;
-
 OpCase normalised(const char* name, const Shape& x, int64_t groups, bool affine = true,
                   double epsilon = 1e-5) {
-  const Shape channels{x[-1]};
-  const Shape statistics{x[0], groups};
-  return {.name = name,
-          .inputs = {{.shape = x},
-                     {.shape = channels, .absent = !affine},
-                     {.shape = channels, .absent = !affine}},
-          .attrs = ir::Attrs::of(GroupNormAttrs{groups, epsilon}),
-          .expect = {x, statistics, statistics},
-          .tolerance = kTolerance,
-          .no_cotangent = {1, 2}};
+  return channel_norm_case(name, x, groups, affine, ir::Attrs::of(GroupNormAttrs{groups, epsilon}));
 }
 
 }  // namespace

@@ -2,28 +2,18 @@
 #include <gtest/gtest.h>
 
 #include "harness/op_cases.h"
+#include "ops/families/norm/norm_cases.h"
 #include "ops/instance_norm/attrs.h"
 #include "passes/passes.h"
 
 namespace thimble::test::instance_norm_test {
 namespace {
 
-// Rounding of sums of up to some thousand values in float, in another order.
-constexpr double kTolerance = 1e-4;
-
 OpCase normalised(const char* name, const Shape& x, bool affine = true, bool tracked = true) {
-  const Shape channels{x[-1]};
-  const Shape statistics{x[0], x[-1]};
-  return {.name = name,
-          .inputs = {{.shape = x},
-                     {.shape = channels, .absent = !affine},
-                     {.shape = channels, .absent = !affine},
-                     {.shape = channels, .absent = !tracked, .state = true},
-                     {.shape = channels, .absent = !tracked, .state = true}},
-          .attrs = ir::Attrs::of(InstanceNormAttrs{}),
-          .expect = {x, statistics, statistics},
-          .tolerance = kTolerance,
-          .no_cotangent = {1, 2}};
+  OpCase test = channel_norm_case(name, x, x[-1], affine, ir::Attrs::of(InstanceNormAttrs{}));
+  const TensorSpec running{.shape = {x[-1]}, .absent = !tracked, .state = true};
+  test.inputs.insert(test.inputs.end(), 2, running);
+  return test;
 }
 
 }  // namespace

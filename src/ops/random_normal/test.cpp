@@ -4,19 +4,14 @@
 
 #include "harness/op_cases.h"
 #include "harness/op_run.h"
+#include "ops/families/random/random_cases.h"
 #include "ops/random_normal/attrs.h"
 
 namespace thimble::test::random_normal_test {
 namespace {
 
-const TensorSpec kRng{.shape = {6}, .dtype = DType::u32, .low = 0, .high = 4294967295.0};
-
-OpCase draw(const char* name, RandomNormalAttrs attrs) {
-  return {.name = name,
-          .inputs = {kRng},
-          .attrs = ir::Attrs::of(attrs),
-          .expect = {attrs.shape},
-          .tolerance = 1e-6};
+OpCase draw(const char* name, const RandomNormalAttrs& attrs) {
+  return draw_case(name, attrs, 1e-6);
 }
 
 }  // namespace
@@ -31,12 +26,9 @@ THIMBLE_OP_CASES(random_normal) {
                 draw("scalar", {.shape = {}}), draw("empty", {.shape = {0, 3}}),
                 draw("constant", {.shape = {5}, .mean = 2.5, .stddev = 0.0}),
                 draw("many", {.shape = {3, 70001}, .stream = 12345})},
-      .rejects = {{"negative_stddev", {kRng}, attrs(1.0, -1.0), "stddev >= 0"},
-                  {"infinite", {kRng}, attrs(INFINITY, 1.0), "finite mean"},
-                  {"short_state",
-                   {{.shape = {2}, .dtype = DType::u32}},
-                   attrs(0.0, 1.0),
-                   "random state of 6 words"}},
+      .rejects = {draw_reject("negative_stddev", attrs(1.0, -1.0), "stddev >= 0"),
+                  draw_reject("infinite", attrs(INFINITY, 1.0), "finite mean"),
+                  short_state_reject(attrs(0.0, 1.0))},
   };
 }
 

@@ -4,20 +4,15 @@
 
 #include "harness/op_cases.h"
 #include "harness/op_run.h"
+#include "ops/families/random/random_cases.h"
 #include "ops/random_uniform/attrs.h"
 #include "simd/philox.h"
 
 namespace thimble::test::random_uniform_test {
 namespace {
 
-const TensorSpec kRng{.shape = {6}, .dtype = DType::u32, .low = 0, .high = 4294967295.0};
-
-OpCase draw(const char* name, RandomUniformAttrs attrs) {
-  return {.name = name,
-          .inputs = {kRng},
-          .attrs = ir::Attrs::of(attrs),
-          .expect = {attrs.shape},
-          .tolerance = 1e-7};
+OpCase draw(const char* name, const RandomUniformAttrs& attrs) {
+  return draw_case(name, attrs, 1e-7);
 }
 
 }  // namespace
@@ -32,13 +27,10 @@ THIMBLE_OP_CASES(random_uniform) {
                 draw("scalar", {.shape = {}}), draw("empty", {.shape = {0, 3}}),
                 draw("one_value", {.shape = {5}, .low = 2.5, .high = 2.5}),
                 draw("many", {.shape = {3, 7001}, .stream = 0x7FFFFFFF})},
-      .rejects = {{"low_above_high", {kRng}, attrs(1.0, 0.0), "low <= high"},
-                  {"infinite", {kRng}, attrs(0.0, INFINITY), "finite bounds"},
-                  {"stream", {kRng}, attrs(0.0, 1.0, -1), "is negative"},
-                  {"short_state",
-                   {{.shape = {2}, .dtype = DType::u32}},
-                   attrs(0.0, 1.0),
-                   "random state of 6 words"}},
+      .rejects = {draw_reject("low_above_high", attrs(1.0, 0.0), "low <= high"),
+                  draw_reject("infinite", attrs(0.0, INFINITY), "finite bounds"),
+                  draw_reject("stream", attrs(0.0, 1.0, -1), "is negative"),
+                  short_state_reject(attrs(0.0, 1.0))},
   };
 }
 
