@@ -84,7 +84,7 @@ Schedule of_function(const std::function<nb::object(int64_t)>& rate) {
 
 double at(const Schedule& schedule, int64_t step) { return schedule.at(step); }
 
-void bind_longer_makers(nb::class_<Schedule>& schedule) {
+void bind_longer_factories(nb::class_<Schedule>& schedule) {
   schedule
       .def_static(
           "cosine_restarts",
@@ -146,7 +146,7 @@ void bind_longer_makers(nb::class_<Schedule>& schedule) {
 void bind_schedule(nb::module_& m) {
   nb::class_<Schedule> schedule(
       m, "Schedule", "A learning rate for every step: an immutable value. Steps count from 0.");
-  bind_longer_makers(schedule);
+  bind_longer_factories(schedule);
   schedule.def_static("constant", &Schedule::constant, nb::arg("lr"))
       .def_static(
           "step",

@@ -19,8 +19,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace thimble::simd::HWY_NAMESPACE {
 
-// A part of the contraction that fits one packed panel: some taps times some channels.
-struct ConvSlice {
+// A block of the contraction whose weights fit one packed panel: some taps times some channels.
+struct ConvDepthBlock {
   int first_tap, taps;
   int first_channel, channels;
 };
@@ -41,18 +41,18 @@ struct ConvRowsJob {
 HWY_INLINE int panel_width(const ConvRowsJob& job) { return job.vectors * lanes(); }
 
 // panel: [taps, channels, width]
-inline void pack_weights(const ConvRowsJob& job, const ConvSlice& slice, float* panel) {
+inline void pack_weights(const ConvRowsJob& job, const ConvDepthBlock& block, float* panel) {
   const ConvPlan& plan = job.plan;
   const int width = panel_width(job);
-  for (int t = 0; t < slice.taps; ++t) {
-    const float* from = job.w + job.phase.taps[slice.first_tap + t].weight +
-                        slice.first_channel * plan.weight_in_step +
+  for (int t = 0; t < block.taps; ++t) {
+    const float* from = job.w + job.phase.taps[block.first_tap + t].weight +
+                        block.first_channel * plan.weight_in_step +
                         job.column * plan.weight_out_step;
-    float* to = panel + static_cast<ptrdiff_t>(t) * slice.channels * width;
+    float* to = panel + static_cast<ptrdiff_t>(t) * block.channels * width;
     if (plan.weight_out_step == 1) {
-      pack_rows(to, width, from, plan.weight_in_step, slice.channels, job.columns);
+      pack_rows(to, width, from, plan.weight_in_step, block.channels, job.columns);
     } else {
-      pack_transposed(to, width, from, plan.weight_out_step, slice.channels, job.columns);
+      pack_transposed(to, width, from, plan.weight_out_step, block.channels, job.columns);
     }
   }
 }
@@ -89,9 +89,9 @@ HWY_INLINE float* output_pointer(const ConvRowsJob& job, const ConvPixel& at) {
 
 // offsets[t]: floats from the pixel at (i * row_step, j * column_step) to the pixel that tap t
 // reads.
-inline void fill_offsets(const ConvRowsJob& job, const ConvSlice& slice, ptrdiff_t* offsets) {
-  const ConvTap* taps = job.phase.taps + slice.first_tap;
-  for (int t = 0; t < slice.taps; ++t) {
+inline void fill_offsets(const ConvRowsJob& job, const ConvDepthBlock& block, ptrdiff_t* offsets) {
+  const ConvTap* taps = job.phase.taps + block.first_tap;
+  for (int t = 0; t < block.taps; ++t) {
     offsets[t] =
         (static_cast<ptrdiff_t>(taps[t].row) * job.plan.in_w + taps[t].column) * job.plan.in_c;
   }
@@ -107,23 +107,23 @@ HWY_INLINE bool is_inside(const ConvPlan& plan, const ConvPixel& at) {
 
 // Fills entry `row` of the pointers of every group_taps-th tap with the input pixel that it reads,
 // or with zeros outside the image.
-HWY_INLINE void input_pointers(const ConvRowsJob& job, const ConvSlice& slice, const ConvPixel& at,
-                               bool inside, int group_taps, const ConvRowsScratch& scratch,
-                               int row) {
+HWY_INLINE void input_pointers(const ConvRowsJob& job, const ConvDepthBlock& block,
+                               const ConvPixel& at, bool inside, int group_taps,
+                               const ConvRowsScratch& scratch, int row) {
   const ConvPlan& plan = job.plan;
   const int h = at.i * plan.row_step;
   const int w = at.j * plan.column_step;
   const ptrdiff_t pixel = (static_cast<ptrdiff_t>(at.image) * plan.in_h + h) * plan.in_w + w;
-  const float* base = job.x + pixel * plan.in_c + job.in_channel + slice.first_channel;
+  const float* base = job.x + pixel * plan.in_c + job.in_channel + block.first_channel;
   const float** pointers = scratch.pointers + row;
   if (inside) {
-    for (int t = 0; t < slice.taps; t += group_taps, pointers += kMostTileRows) {
+    for (int t = 0; t < block.taps; t += group_taps, pointers += kMostTileRows) {
       *pointers = base + scratch.offsets[t];
     }
     return;
   }
-  const ConvTap* taps = job.phase.taps + slice.first_tap;
-  for (int t = 0; t < slice.taps; ++t, pointers += kMostTileRows) {
+  const ConvTap* taps = job.phase.taps + block.first_tap;
+  for (int t = 0; t < block.taps; ++t, pointers += kMostTileRows) {
     const bool tap_inside =
         static_cast<unsigned>(h + taps[t].row) < static_cast<unsigned>(plan.in_h) &&
         static_cast<unsigned>(w + taps[t].column) < static_cast<unsigned>(plan.in_w);
@@ -131,11 +131,11 @@ HWY_INLINE void input_pointers(const ConvRowsJob& job, const ConvSlice& slice, c
   }
 }
 
-// Computes all tiles of pixels [first, first + count) over one slice of the contraction.
-inline void run_slice(const ConvRowsJob& job, const ConvSlice& slice, int64_t first, int64_t count,
-                      const ConvRowsScratch& scratch, const Epilogue& end) {
-  pack_weights(job, slice, scratch.panel);
-  fill_offsets(job, slice, scratch.offsets);
+// Computes all tiles of pixels [first, first + count) over one block of the contraction.
+inline void run_depth_block(const ConvRowsJob& job, const ConvDepthBlock& block, int64_t first,
+                            int64_t count, const ConvRowsScratch& scratch, const Epilogue& end) {
+  pack_weights(job, block, scratch.panel);
+  fill_offsets(job, block, scratch.offsets);
   const int rows = tile_rows(job.vectors);
   float* out[kMostTileRows];
   TileJob tile{};
@@ -147,7 +147,7 @@ inline void run_slice(const ConvRowsJob& job, const ConvSlice& slice, int64_t fi
   tile.columns = job.columns;
   tile.end = end;
   // Inside the image, a group of taps is one contiguous segment.
-  const bool groups = slice.channels == job.plan.in_c && slice.taps % job.plan.tap_group == 0;
+  const bool groups = block.channels == job.plan.in_c && block.taps % job.plan.tap_group == 0;
   const int group_taps = groups ? job.plan.tap_group : 1;
   ConvPixel at = locate(job.phase, first);
   ConvPixel pixels[kMostTileRows];
@@ -165,10 +165,10 @@ inline void run_slice(const ConvRowsJob& job, const ConvSlice& slice, int64_t fi
     const int together = all_inside ? group_taps : 1;
     for (int i = 0; i < rows; ++i) {
       const bool inside = all_inside || is_inside(job.plan, pixels[i]);
-      input_pointers(job, slice, pixels[i], inside, together, scratch, i);
+      input_pointers(job, block, pixels[i], inside, together, scratch, i);
     }
-    tile.segments = slice.taps / together;
-    tile.depth = static_cast<int64_t>(slice.channels) * together;
+    tile.segments = block.taps / together;
+    tile.depth = static_cast<int64_t>(block.channels) * together;
     tile_function(tile.rows, job.vectors)(tile);
   }
 }
@@ -176,23 +176,23 @@ inline void run_slice(const ConvRowsJob& job, const ConvSlice& slice, int64_t fi
 inline void run_pixels(const ConvRowsJob& job, int64_t first, int64_t count,
                        const ConvRowsScratch& scratch) {
   const ConvPlan& plan = job.plan;
-  const ConvSlices slices = slice_contraction(plan.group_in, job.phase.tap_count, plan.tap_group);
+  const ConvBlockSize most = depth_block_size(plan.group_in, job.phase.tap_count, plan.tap_group);
   // A phase without taps still gets its bias.
-  const int channel_slices = static_cast<int>(divide_up(plan.group_in, slices.channels));
-  const int tap_slices = std::max(1, static_cast<int>(divide_up(job.phase.tap_count, slices.taps)));
-  const int total = channel_slices * tap_slices;
+  const int channel_blocks = static_cast<int>(divide_up(plan.group_in, most.channels));
+  const int tap_blocks = std::max(1, static_cast<int>(divide_up(job.phase.tap_count, most.taps)));
+  const int total = channel_blocks * tap_blocks;
   for (int s = 0; s < total; ++s) {
-    ConvSlice slice{};
-    slice.first_channel = s / tap_slices * slices.channels;
-    slice.channels = std::min(slices.channels, plan.group_in - slice.first_channel);
-    slice.first_tap = s % tap_slices * slices.taps;
-    slice.taps = std::min(slices.taps, job.phase.tap_count - slice.first_tap);
+    ConvDepthBlock block{};
+    block.first_channel = s / tap_blocks * most.channels;
+    block.channels = std::min(most.channels, plan.group_in - block.first_channel);
+    block.first_tap = s % tap_blocks * most.taps;
+    block.taps = std::min(most.taps, job.phase.tap_count - block.first_tap);
     Epilogue end;
     const bool last = s + 1 == total;
     end.bias = last && job.bias ? job.bias + job.column : nullptr;
     end.add_previous = s > 0 || plan.add_previous;
     end.activation = last ? plan.activation : KERNEL_ACTIVATION_NONE;
-    run_slice(job, slice, first, count, scratch, end);
+    run_depth_block(job, block, first, count, scratch, end);
   }
 }
 

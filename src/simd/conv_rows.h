@@ -21,20 +21,20 @@ struct ConvRowsScratch {
   const float** pointers;  // [taps, kMostTileRows]
 };
 
-// The largest slices of the contraction that are packed at once.
-struct ConvSlices {
+// The largest block of the contraction whose weights are packed at once.
+struct ConvBlockSize {
   int channels, taps;
 };
 
 // tap_group: see ConvPlan; groups are not split where they fit.
-inline ConvSlices slice_contraction(int channels, int taps, int tap_group) {
-  const int channel_slices = static_cast<int>(divide_up(std::max(channels, 1), kConvDepth));
-  const int each = static_cast<int>(divide_up(std::max(channels, 1), channel_slices));
+inline ConvBlockSize depth_block_size(int channels, int taps, int tap_group) {
+  const int channel_blocks = static_cast<int>(divide_up(std::max(channels, 1), kConvDepth));
+  const int each = static_cast<int>(divide_up(std::max(channels, 1), channel_blocks));
   const int fitting = std::max(1, kConvDepth / each);
   const int group = fitting >= tap_group ? tap_group : 1;
   const int most = fitting / group * group;
-  const int64_t tap_slices = std::max<int64_t>(1, divide_up(taps, most));
-  const int64_t taps_each = std::max<int64_t>(1, divide_up(taps, tap_slices));
+  const int64_t tap_blocks = std::max<int64_t>(1, divide_up(taps, most));
+  const int64_t taps_each = std::max<int64_t>(1, divide_up(taps, tap_blocks));
   return {each, static_cast<int>(round_up(taps_each, group))};
 }
 

@@ -87,13 +87,13 @@ TEST(mixed_precision, computes_indices_in_f32) {
     found = true;
     const int product = node.inputs[0];
     EXPECT_EQ(mixed.type(product).dtype, DType::f32);
-    const ir::Node& maker =
+    const ir::Node& producer =
         mixed.nodes[static_cast<size_t>(mixed.values[static_cast<size_t>(product)].producer)];
-    EXPECT_EQ(
-        mixed
-            .nodes[static_cast<size_t>(mixed.values[static_cast<size_t>(maker.inputs[0])].producer)]
-            .op->name,
-        std::string("random_uniform"));
+    EXPECT_EQ(mixed
+                  .nodes[static_cast<size_t>(
+                      mixed.values[static_cast<size_t>(producer.inputs[0])].producer)]
+                  .op->name,
+              std::string("random_uniform"));
   }
   EXPECT_TRUE(found);
 }

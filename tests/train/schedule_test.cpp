@@ -203,7 +203,7 @@ TEST(schedule, refuses_unknown_names_and_settings) {
 }
 
 TEST(schedule, refuses_missing_and_contradictory_settings) {
-  const auto refused = [](auto maker) { return error_of([&] { (void)maker(); }); };
+  const auto refused = [](auto factory) { return error_of([&] { (void)factory(); }); };
   using S = Schedule;
   EXPECT_EQ(refused([] { return S::constant(-1.0); }),
             "[schedule] constant: lr must not be negative, got -1");
