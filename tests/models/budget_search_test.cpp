@@ -167,7 +167,7 @@ TEST(budget_search, predicts_measured_times_if_the_step_was_rehearsed) {
   Plan plan = fit(step, {}, budget).arena.plan;
   const std::vector<PlanStrategy> before = plan.strategies;
   EXPECT_GE(plan.swap_busy_ms * (1.0 + 1e-9), plan.swap_stall_ms);
-  predict_as_rehearsed(plan, 70.0, 40.0, 30.0);
+  predict_as_rehearsed(plan, {.node_ms = {}, .step_ms = 70.0, .busy_ms = 40.0, .stall_ms = 30.0});
   EXPECT_EQ(plan.step_ms, 70.0);
   EXPECT_EQ(plan.swap_busy_ms, 40.0);
   EXPECT_EQ(plan.swap_stall_ms, 30.0);

@@ -30,14 +30,15 @@ ir::Graph step_of(const RandomModel& model, int64_t batch) {
 }
 
 // The rows of a batch's contents that form one micro-batch.
-Contents part_of(const Contents& whole, const ir::Graph& model, const train::Part& part) {
+Contents samples_of(const Contents& whole, const ir::Graph& model,
+                    const train::MicroBatch& micro_batch) {
   Contents contents = whole;
   for (const ir::ValueData& data : model.values) {
     if (data.role != ir::Role::input && data.role != ir::Role::label) continue;
     const auto cut = [&](auto& values) {
       const auto each = static_cast<std::ptrdiff_t>(values.size() / kWhole);
-      const auto first = values.begin() + part.first * each;
-      values = {first, first + part.count * each};
+      const auto first = values.begin() + micro_batch.first * each;
+      values = {first, first + micro_batch.count * each};
     };
     const auto numbers = contents.numbers.find(data.name);
     if (numbers != contents.numbers.end()) cut(numbers->second);
@@ -46,7 +47,8 @@ Contents part_of(const Contents& whole, const ir::Graph& model, const train::Par
   }
   const auto rng = contents.raw.find(ir::kRngName);
   if (rng != contents.raw.end()) {
-    const uint32_t words[] = {static_cast<uint32_t>(part.first), static_cast<uint32_t>(part.count)};
+    const uint32_t words[] = {static_cast<uint32_t>(micro_batch.first),
+                              static_cast<uint32_t>(micro_batch.count)};
     std::memcpy(rng->second.data() + 4 * sizeof(uint32_t), words, sizeof words);
   }
   return contents;
@@ -68,26 +70,29 @@ std::vector<double> results_of(const ir::Graph& step, const Contents& contents) 
 
 int allowed = 0;
 
-std::string parts_differ(const RandomModel& model, uint32_t seed) {
+std::string micro_batches_differ(const RandomModel& model, uint32_t seed) {
   const TrainerOptions options{.optimizer = SGD{}, .batch = kWhole, .micro_batches = kWhole};
   if (!train::why_not_micro_batches(model.graph.ir(), options).empty()) return "";
   ++allowed;
   const ir::Graph step = step_of(model, kWhole);
   const Contents contents = random_contents(model, step, seed);
-  const std::vector<double> whole = results_of(step, part_of(contents, step, {0, kWhole}));
+  const std::vector<double> whole = results_of(step, samples_of(contents, step, {0, kWhole}));
   std::vector<double> sum(whole.size(), 0.0);
-  train::for_each_part(kWhole, 1 + seed % (kWhole - 1), [&](const train::Part& part) {
-    const ir::Graph smaller = step_of(model, part.count);
-    const std::vector<double> results = results_of(smaller, part_of(contents, smaller, part));
-    for (size_t i = 0; i < sum.size(); ++i) {
-      sum[i] += results[i] * static_cast<double>(part.count) / kWhole;
-    }
-  });
+  train::for_each_micro_batch(
+      kWhole, 1 + seed % (kWhole - 1), [&](const train::MicroBatch& micro_batch) {
+        const ir::Graph smaller = step_of(model, micro_batch.count);
+        const std::vector<double> results =
+            results_of(smaller, samples_of(contents, smaller, micro_batch));
+        for (size_t i = 0; i < sum.size(); ++i) {
+          sum[i] += results[i] * static_cast<double>(micro_batch.count) / kWhole;
+        }
+      });
   double largest = 1.0;
   for (const double v : whole) largest = std::max(largest, std::abs(v));
   for (size_t i = 0; i < sum.size(); ++i) {
     if (std::isnan(whole[i]) || std::abs(sum[i] - whole[i]) <= kRounding * largest) continue;
-    return fmt::format("result {} is {} of the whole and {} of the parts", i, whole[i], sum[i]);
+    return fmt::format("result {} is {} of the whole batch and {} of its micro-batches", i,
+                       whole[i], sum[i]);
   }
   return "";
 }
@@ -96,7 +101,7 @@ TEST(micro_batches, have_the_gradients_of_the_whole_batch) {
   allowed = 0;
   // About one model in eight allows micro-batches.
   for (uint32_t round = 0; round < 200 && allowed < 100; ++round) {
-    expect_of_random_models(parts_differ, round);
+    expect_of_random_models(micro_batches_differ, round);
   }
   EXPECT_GE(allowed, 100);
 }
