@@ -6,7 +6,7 @@
 #include "ir/kernel.h"
 #include "ir/op_def.h"
 #include "parallel/thread_pool.h"
-#include "plan/update/tiled_loop.h"
+#include "plan/tiled_loop.h"
 
 namespace thimble::exec {
 

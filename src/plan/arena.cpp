@@ -6,8 +6,8 @@
 #include "ir/tiling.h"
 #include "plan/lifetimes.h"
 #include "plan/pack/pack.h"
+#include "plan/tiled_loop.h"
 #include "plan/transfer_ops.h"
-#include "plan/update/tiled_loop.h"
 
 namespace thimble::plan {
 namespace {

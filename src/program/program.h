@@ -13,7 +13,7 @@
 
 #include "ir/graph.h"
 #include "plan/arena.h"
-#include "plan/update/tiled_loop.h"
+#include "plan/tiled_loop.h"
 
 namespace thimble::program {
 

@@ -13,7 +13,7 @@
 #include "plan/lifetimes.h"
 #include "plan/order/order.h"
 #include "plan/remat/recompute.h"
-#include "plan/update/tiled_loop.h"
+#include "plan/tiled_loop.h"
 
 namespace thimble::plan {
 namespace {
