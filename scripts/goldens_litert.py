@@ -204,6 +204,33 @@ def requantization(name, factor):
     return record(name, "requantize", {}, [(x, x.data)], y)
 
 
+def softmax(name, shape, scale):
+    x, y = image(shape), Tensor(shape, [1 / 256], -128)
+    x.scales = [float(np.float32(scale))]
+    options = schema.SoftmaxOptionsT()
+    options.beta = 1.0
+    y.data = run(25, options, schema.BuiltinOptions.SoftmaxOptions, [x], y, REFERENCE)
+    made = record(name, "softmax", {}, [(x, x.data)], y, quantized=False)
+    del made["attrs"]["requantization"]
+    return made
+
+
+def resized(name, x_shape, size, align_corners=False, mode="bilinear"):
+    x = image(x_shape)
+    y = Tensor([x_shape[0], *size, x_shape[3]], x.scales, x.zero)
+    linear = mode == "bilinear"
+    options = schema.ResizeBilinearOptionsT() if linear else schema.ResizeNearestNeighborOptionsT()
+    options.alignCorners = align_corners
+    options.halfPixelCenters = not align_corners and mode != "nearest"
+    kinds = schema.BuiltinOptions
+    kind = kinds.ResizeBilinearOptions if linear else kinds.ResizeNearestNeighborOptions
+    y.data = run(23 if linear else 97, options, kind, [x, indices(size)], y, REFERENCE)
+    made = record(name, "upsample2d", {"size": size, "mode": mode, "align_corners": align_corners},
+                  [(x, x.data)], y, quantized=False)
+    del made["attrs"]["requantization"]
+    return made
+
+
 def cases():
     yield convolution("conv", [1, 5, 6, 3], [4, 3, 3, 3], [1, 5, 6, 4])
     yield convolution("conv_stride_2", [2, 7, 6, 3], [5, 3, 3, 3], [2, 4, 3, 5], stride=2)
@@ -231,6 +258,15 @@ def cases():
     yield average_pool("average_pool_of_a_part_of_the_window", [1, 5, 5, 4], [1, 3, 3, 4], 3, 2, same=True)
     yield requantization("requantize_finer", 0.37)
     yield requantization("requantize_coarser", 2.9)
+    yield softmax("softmax", [2, 10], 0.11)
+    yield softmax("softmax_of_a_small_scale", [3, 40], 0.003)
+    yield softmax("softmax_of_a_large_scale", [3, 7], 1.9)
+    yield softmax("softmax_of_many", [1, 700], 0.05)
+    yield resized("bilinear", [1, 4, 5, 3], [8, 10])
+    yield resized("bilinear_smaller", [2, 7, 6, 2], [3, 5])
+    yield resized("bilinear_corners", [1, 4, 5, 3], [9, 7], align_corners=True)
+    yield resized("nearest", [1, 4, 5, 3], [7, 12], mode="nearest")
+    yield resized("nearest_exact", [1, 6, 5, 3], [4, 9], mode="nearest_exact")
 
 
 if __name__ == "__main__":

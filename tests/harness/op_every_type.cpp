@@ -64,6 +64,7 @@ std::optional<std::vector<ir::TensorType>> changed_types(const UsualNode& node, 
     types.push_back(input.type);
     const bool is_meant = which < 0 ? input.type.dtype == DType::f32 : static_cast<int>(i) == which;
     if (input.absent || !is_meant || input.type.dtype == dtype) continue;
+    if (input.type.quantization != nullptr) continue;  // a scale means integers
     types.back().dtype = dtype;
     any = true;
   }

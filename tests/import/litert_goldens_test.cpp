@@ -55,6 +55,8 @@ TEST(litert_goldens, are_equal_to_the_last_bit) {
       {"quantized_mul", 3},
       {"requantize", 2},
       {"quantized_average_pool2d", 2},
+      {"softmax", 4},
+      {"upsample2d", 5},
   };
   EXPECT_EQ(compared, all);
 }

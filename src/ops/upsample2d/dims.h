@@ -44,6 +44,28 @@ static inline upsample_cells upsample_place(int i, const upsample_axis* a, int l
   return cells;
 }
 
+/* The cells around a place of int8 images, whose weights are whole numbers of 1/1024, as in
+   TensorFlow Lite's reference kernel. */
+typedef struct upsample_steps {
+  int first;
+  int second;
+  int64_t weight; /* of the second; that of the first is 1024 less it */
+} upsample_steps;
+
+static inline upsample_steps upsample_fixed(int i, const upsample_axis* a) {
+  const int64_t from = a->from;
+  const int64_t to = a->to;
+  const int corners = a->shift == 0 && to > 1;
+  const int64_t scale =
+      corners ? (1024 * (from - 1) + (to - 1) / 2) / (to - 1) : (1024 * from + to / 2) / to;
+  const int64_t at = a->shift == 0 ? i * scale : i * scale + scale / 2 - 512;
+  upsample_steps cells;
+  cells.first = at <= 0 ? 0 : at / 1024 < from ? (int)(at / 1024) : a->from - 1;
+  cells.second = (at + 1023) / 1024 < from ? (int)((at + 1023) / 1024) : a->from - 1;
+  cells.weight = at - 1024 * (int64_t)cells.first;
+  return cells;
+}
+
 /* The four cells around a place, those beyond the image being its outermost, and their weights.
    Source: Keys, "Cubic convolution interpolation for digital image processing", 1981. */
 typedef struct upsample_taps {

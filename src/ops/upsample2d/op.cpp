@@ -71,6 +71,20 @@ Pair result_size(const ir::InferContext& c, const Upsample2dOptions& o, Pair inp
   return size;
 }
 
+// Of integers, those with a scale can lie between others, at places that follow from the sizes.
+void check_integers(const ir::InferContext& c, const Upsample2dOptions& o, Pair from, Pair to) {
+  if (!is_between(o)) return;
+  c.require(o.mode == Upsampling::bilinear && c.input(0).quantization != nullptr,
+            "integers are resized by nearest or nearest_exact, int8 with a scale by bilinear, too; "
+            "cast or dequantize them first");
+  const auto fits = [](double scale, int64_t in, int64_t out) {
+    return scale == 0.0 || static_cast<double>(in) * scale == static_cast<double>(out);
+  };
+  c.require(fits(o.scale, from.h, to.h) && fits(scale_of_width(o), from.w, to.w),
+            "int8 images are resized between pixels by their sizes: give a size without a scale, "
+            "or a scale that gives whole numbers");
+}
+
 upsample_axis axis(int64_t from, int64_t to, double scale, const Upsample2dOptions& o) {
   upsample_axis a{};
   a.from = static_cast<int>(from);
@@ -165,9 +179,11 @@ const OpDef& upsample2d_op() {
   static const OpDef def{
       .name = "upsample2d",
       .signature{
-          .doc = "Images of another size: every pixel is the nearest of the image, or lies between "
-                 "the four around its place (bilinear), or on a curve through sixteen (bicubic). "
-                 "Equal to torch.nn.functional.interpolate.",
+          .doc =
+              "Images of another size: every pixel is the nearest of the image, or lies between "
+              "the four around its place (bilinear), or on a curve through sixteen (bicubic). "
+              "Equal to torch.nn.functional.interpolate. Bilinear images of int8 with a scale have "
+              "the bits of TensorFlow Lite's reference kernel.",
           .example = "auto y = upsample2d(x, {.scale = 2, .mode = Upsampling::bilinear});",
           .inputs = {{.name = "x", .doc = "[N, H, W, C]", .batch_rank = 4}},
           .outputs = {{.name = "y", .doc = "[N, P, Q, C]", .batch_rank = 4}},
@@ -177,10 +193,8 @@ const OpDef& upsample2d_op() {
         check_image(c, 0);
         const Shape& x = c.shape(0);
         const auto& options = c.attrs.as<Upsample2dOptions>();
-        c.require(
-            is_floating(c.input(0).dtype) || !is_between(options),
-            "integers are resized by nearest or nearest_exact; cast or dequantize them first");
         const Pair size = result_size(c, options, image_size(x));
+        if (!is_floating(c.input(0).dtype)) check_integers(c, options, image_size(x), size);
         return {moved_type(c, 0, {x[0], size.h, size.w, x[3]})};
       },
       .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {

@@ -1,8 +1,37 @@
 #ifdef THIMBLE_OF_INTEGERS
 
-/* Each pixel of y is the nearest pixel of x. x: [n, h.from, w.from, c], y: [n, h.to, w.to, c]; no
-   aliasing. */
+/* Bilinear: rounded sums over the four cells around a place, halves away from zero. */
+static void upsample2d_linear(real* y, const real* x, const upsample2d_dims* d) {
+  const ptrdiff_t row = (ptrdiff_t)d->w.from * d->c;
+  for (int n = 0; n < d->n; ++n, x += d->h.from * row) {
+    for (int p = 0; p < d->h.to; ++p) {
+      const upsample_steps over = upsample_fixed(p, &d->h);
+      for (int q = 0; q < d->w.to; ++q) {
+        const upsample_steps beside = upsample_fixed(q, &d->w);
+        const real* top = x + over.first * row;
+        const real* bottom = x + over.second * row;
+        const ptrdiff_t left = (ptrdiff_t)beside.first * d->c;
+        const ptrdiff_t right = (ptrdiff_t)beside.second * d->c;
+        for (int c = 0; c < d->c; ++c) {
+          const int64_t upper = (1024 - beside.weight) * (int64_t)top[left + c] +
+                                beside.weight * (int64_t)top[right + c];
+          const int64_t lower = (1024 - beside.weight) * (int64_t)bottom[left + c] +
+                                beside.weight * (int64_t)bottom[right + c];
+          const int64_t sum = (1024 - over.weight) * upper + over.weight * lower;
+          *y++ = (real)((sum + (sum > 0 ? 1 << 19 : -(1 << 19))) / (1 << 20));
+        }
+      }
+    }
+  }
+}
+
+/* Each pixel of y is the nearest pixel of x, or between the four around its place. x: [n, h.from,
+   w.from, c], y: [n, h.to, w.to, c]; no aliasing. */
 static void upsample2d_ref(real* y, const real* x, const upsample2d_dims* d) {
+  if (d->linear) {
+    upsample2d_linear(y, x, d);
+    return;
+  }
   const ptrdiff_t row = (ptrdiff_t)d->w.from * d->c;
   for (int n = 0; n < d->n; ++n, x += d->h.from * row) {
     for (int p = 0; p < d->h.to; ++p) {

@@ -109,8 +109,37 @@ TEST(upsample2d, moves_quantized_pixels) {
   Graph g;
   const Value image = g.input("x", {4, 4, 3}, DType::i8, q);
   EXPECT_EQ(*upsample2d(image, {.scale = 2}).quantization(), q);
-  EXPECT_THAT([&] { upsample2d(image, {.scale = 2, .mode = Upsampling::bilinear}); },
+  const Value plain = g.input("plain", {4, 4, 3}, DType::i8);
+  EXPECT_THAT([&] { upsample2d(plain, {.scale = 2, .mode = Upsampling::bilinear}); },
               testing::ThrowsMessage<Error>(testing::HasSubstr("resized by nearest")));
+  EXPECT_THAT([&] { upsample2d(image, {.scale = 2, .mode = Upsampling::bicubic}); },
+              testing::ThrowsMessage<Error>(testing::HasSubstr("resized by nearest")));
+  EXPECT_THAT([&] { upsample2d(image, {.scale = 1.3, .mode = Upsampling::bilinear}); },
+              testing::ThrowsMessage<Error>(testing::HasSubstr("without a scale")));
+  EXPECT_EQ(*upsample2d(image, {.scale = 2, .mode = Upsampling::bilinear}).quantization(), q);
+}
+
+TEST(upsample2d, lies_between_quantized_pixels) {
+  std::mt19937 random(9);
+  const Quantization q{.scales = {0.5F}, .zero_points = {-3}};
+  for (const bool corners : {false, true}) {
+    for (const Pair to : {Pair(8, 10), Pair(7, 3), Pair(1, 23)}) {
+      const Upsample2dOptions options{
+          .size = to, .mode = Upsampling::bilinear, .align_corners = corners};
+      const std::vector<int8_t> x = random_int8(4 * 5 * 3, random);
+      const auto y = values_of<int8_t>(run_op("upsample2d", ir::Attrs::of(options),
+                                              {quantized_tensor(DType::i8, {1, 4, 5, 3}, x, q)},
+                                              Kernel::fast)[0]);
+      const auto wanted = values_of<float>(
+          run_op("upsample2d", ir::Attrs::of(options),
+                 {tensor({1, 4, 5, 3}, std::vector<float>(x.begin(), x.end()))}, Kernel::fast)[0]);
+      ASSERT_EQ(y.size(), wanted.size());
+      // Places are whole numbers of 1/1024 of a cell, whose errors add up along a side: at most
+      // 1/2048 a pixel, times the largest difference of 255, on both sides; and the rounding.
+      const double tolerance = 0.5 + 255.0 / 2048.0 * static_cast<double>(to.h + to.w + 2);
+      for (size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], wanted[i], tolerance);
+    }
+  }
 }
 
 }  // namespace
