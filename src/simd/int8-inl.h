@@ -190,6 +190,23 @@ class Finish {
     for (int i = 0; i < count; ++i) to[i] = static_cast<int8_t>(numbers[i]);
   }
 
+#if THIMBLE_INT8_VNNI
+  // Four vectors whose channels are interleaved (int8_channel_at); k: the position of the first.
+  HWY_INLINE void store_wide(const VecI* sums, int8_t* to, int k) const {
+    __m512i y[4];
+    THIMBLE_UNROLL
+    for (int v = 0; v < 4; ++v) {
+      const int at = k + v * kInt8MostLanes;
+      const VecI whole = folds_ ? sums[v] : add_bias(sums[v], at);
+      y[v] = (is_fixed_ ? fixed(whole, at) : floating(whole, at)).raw;
+    }
+    const __m512i zero = _mm512_set1_epi16(static_cast<int16_t>(result_.out.zero_point));
+    const __m512i low = _mm512_add_epi16(_mm512_packs_epi32(y[0], y[1]), zero);
+    const __m512i high = _mm512_add_epi16(_mm512_packs_epi32(y[2], y[3]), zero);
+    _mm512_storeu_si512(to, _mm512_packs_epi16(low, high));
+  }
+#endif
+
  private:
   // The sum with the bias, which saturates.
   HWY_INLINE VecI add_bias(VecI sum, int k) const {
@@ -273,14 +290,15 @@ inline bool can_fold(const int32_t* bias, int first, int count, int64_t taps) {
 }
 
 // Bias and factors of the channels [first, first + count), zeros behind them. Whether no factor of
-// fixed point is above 1.
+// fixed point is above 1. wide: channels that are interleaved (int8_channel_at).
 inline bool prepare_channels(const Int8Scratch& s, const int32_t* bias, const Int8Result& result,
-                             int first, int count) {
+                             int first, int count, int wide = 0) {
   const int padded = static_cast<int>(round_up(count, kInt8MostLanes));
   bool shifts_down = true;
   for (int k = 0; k < padded; ++k) {
-    const quantized_factor f = k < count ? result.factors[first + k] : quantized_factor{};
-    s.bias[k] = bias != nullptr && k < count ? bias[first + k] : 0;
+    const int channel = first + int8_channel_at(k, wide);
+    const quantized_factor f = k < count ? result.factors[channel] : quantized_factor{};
+    s.bias[k] = bias != nullptr && k < count ? bias[channel] : 0;
     s.scale[k] = f.scale;
     s.multiplier[k] = f.multiplier;
     s.shift[k] = -f.shift;

@@ -19,21 +19,24 @@ namespace thimble::simd::HWY_NAMESPACE {
 template <class Words>
 class Depthwise {
  public:
-  Depthwise(const conv_dims& d, const Int8Scratch& s, const Int8Result& result)
+  // wide: channels that go 64 at once.
+  Depthwise(const conv_dims& d, const Int8Scratch& s, const Int8Result& result, int wide)
       : d_(d),
         s_(s),
+        wide_(wide),
         zero_(result.input_zero_point),
         units_((d.r + Words::kUnit - 1) / Words::kUnit),
         padded_(round_up(d.c, kInt8MostLanes)) {
-    std::fill_n(blank_, kInt8MostLanes, static_cast<int8_t>(zero_));
+    std::fill_n(blank_, kInt8WideChannels, static_cast<int8_t>(zero_));
   }
 
-  // Packs the weights of a vector of channels.
+  // Packs the weights of a vector of positions.
   void pack_weights(const int8_t* w, int vector) const {
     const int first = vector * lanes();
     const int taps = d_.r * d_.s;
-    for (int c = first; c < first + lanes(); ++c) {
-      int32_t* to = s_.weights + c;
+    for (int k = first; k < first + lanes(); ++k) {
+      const int c = int8_channel_at(k, wide_);
+      int32_t* to = s_.weights + k;
       for (int s = 0; s < d_.s; ++s) {
         for (int r = 0; r < d_.r; r += Words::kUnit, to += padded_) {
           int8_t unit[Words::kUnit] = {};
@@ -49,8 +52,11 @@ class Depthwise {
 
   // Row p of an image. y: of the row.
   void row(int8_t* y, const int8_t* image, int p, int32_t* columns, const Finish& finish) const {
+#if THIMBLE_INT8_VNNI
+    for (int c = 0; c < wide_; c += kInt8WideChannels) wide_row(y, image, p, c, columns, finish);
+#endif
     const int run = int8_depthwise_run(d_);
-    for (int first = 0; first < d_.c; first += lanes()) {
+    for (int first = wide_; first < d_.c; first += lanes()) {
       // The last vector of channels lies over the one before, so that it is whole.
       const int c = d_.c < lanes() ? 0 : std::min(first, d_.c - lanes());
       const int channels = std::min(lanes(), d_.c);
@@ -68,6 +74,107 @@ class Depthwise {
   }
 
  private:
+#if THIMBLE_INT8_VNNI
+  // Row p of 64 channels from c on.
+  void wide_row(int8_t* y, const int8_t* image, int p, int c, int32_t* columns,
+                const Finish& finish) const {
+    const int run = int8_wide_run(d_);
+    for (int q = 0; q < d_.q; q += run) {
+      const int pixels = std::min(run, d_.q - q);
+      const auto count = static_cast<int>(int8_depthwise_columns(d_, pixels));
+      const int left = q * d_.stride_w - d_.pad_left;
+      int32_t* to = columns;
+      for (int unit = 0; unit < units_; ++unit, to += int64_t{count} * kInt8WideChannels) {
+        const int first = unit * Words::kUnit;
+        const int rows = std::min(Words::kUnit, d_.r - first);
+        if (rows == 1) pack_wide<1>(to, image, p, first, left, count, c);
+        if (rows == 2) pack_wide<2>(to, image, p, first, left, count, c);
+        if (rows == 3) pack_wide<3>(to, image, p, first, left, count, c);
+        if (rows == 4) pack_wide<4>(to, image, p, first, left, count, c);
+      }
+      int8_t* const out = y + int64_t{q} * d_.c + c;
+      int i = 0;
+      for (; i + 4 <= pixels; i += 4) add_wide<4>(out, columns, i, count, c, finish);
+      for (; i < pixels; ++i) add_wide<1>(out, columns, i, count, c, finish);
+    }
+  }
+
+  // The words of a unit in `count` columns: [count][4 vectors].
+  template <int kRows>
+  HWY_NOINLINE void pack_wide(int32_t* to, const int8_t* image, int p, int first, int left,
+                              int count, int c) const {
+    const int8_t* lines[4] = {blank_, blank_, blank_, blank_};
+    int64_t steps[4] = {};
+    for (int i = 0; i < kRows; ++i) {
+      const int row = p * d_.stride_h - d_.pad_top + (first + i) * d_.dilation_h;
+      if (row < 0 || row >= d_.h) continue;
+      lines[i] = image + int64_t{row} * d_.w * d_.c + c;
+      steps[i] = d_.c;
+    }
+    const __m512i sign = _mm512_set1_epi8(static_cast<char>(0x80));
+    const int begin = std::clamp(-left, 0, count);
+    const int end = std::clamp(d_.w - left, begin, count);
+    const auto pack = [&](int i, const __m512i* rows) HWY_ATTR {
+      const __m512i low = _mm512_unpacklo_epi8(rows[0], rows[1]);
+      const __m512i high = _mm512_unpackhi_epi8(rows[0], rows[1]);
+      const __m512i low2 = _mm512_unpacklo_epi8(rows[2], rows[3]);
+      const __m512i high2 = _mm512_unpackhi_epi8(rows[2], rows[3]);
+      int32_t* const at = to + int64_t{i} * kInt8WideChannels;
+      _mm512_store_si512(at, _mm512_unpacklo_epi16(low, low2));
+      _mm512_store_si512(at + 16, _mm512_unpackhi_epi16(low, low2));
+      _mm512_store_si512(at + 32, _mm512_unpacklo_epi16(high, high2));
+      _mm512_store_si512(at + 48, _mm512_unpackhi_epi16(high, high2));
+    };
+    __m512i rows[4];
+    for (auto& row : rows) row = _mm512_xor_si512(_mm512_load_si512(blank_), sign);
+    for (int i = 0; i < begin; ++i) pack(i, rows);
+    for (int i = end; i < count; ++i) pack(i, rows);
+    for (int row = 0; row < kRows; ++row) lines[row] += int64_t{left + begin} * steps[row];
+    for (int i = begin; i < end; ++i) {
+      THIMBLE_UNROLL
+      for (int row = 0; row < kRows; ++row) {
+        rows[row] = _mm512_xor_si512(_mm512_loadu_si512(lines[row]), sign);
+        lines[row] += steps[row];
+      }
+      pack(i, rows);
+    }
+  }
+
+  template <int kCount>
+  HWY_NOINLINE void add_wide(int8_t* y, const int32_t* columns, int q, int count, int c,
+                             const Finish& shared) const {
+    const Finish finish = shared;
+    const I32 d;
+    VecI sums[kCount][4];
+    THIMBLE_UNROLL
+    for (int v = 0; v < 4; ++v) {
+      const VecI start = hn::Load(d, s_.start + c + v * kInt8MostLanes);
+      THIMBLE_UNROLL
+      for (int i = 0; i < kCount; ++i) sums[i][v] = start;
+    }
+    const int32_t* weights = s_.weights + c;
+    const int64_t step = int64_t{d_.stride_w} * kInt8WideChannels;
+    for (int s = 0; s < d_.s; ++s) {
+      const int32_t* from =
+          columns + (int64_t{q} * d_.stride_w + int64_t{s} * d_.dilation_w) * kInt8WideChannels;
+      for (int unit = 0; unit < units_; ++unit, weights += padded_) {
+        THIMBLE_UNROLL
+        for (int v = 0; v < 4; ++v) {
+          const VecI weight = hn::Load(d, weights + v * kInt8MostLanes);
+          THIMBLE_UNROLL
+          for (int i = 0; i < kCount; ++i) {
+            const VecI x = hn::Load(d, from + i * step + v * kInt8MostLanes);
+            sums[i][v] = Words::dot(sums[i][v], x, weight);
+          }
+        }
+        from += int64_t{count} * kInt8WideChannels;
+      }
+    }
+    THIMBLE_UNROLL
+    for (int i = 0; i < kCount; ++i) finish.store_wide(sums[i], y + int64_t{q + i} * d_.c, c);
+  }
+#endif
+
   // The words of `count` columns from number `left` on, which may lie outside: [units][count].
   HWY_INLINE void pack(int32_t* to, const int8_t* image, int p, int left, int count, int c,
                        int channels) const {
@@ -156,18 +263,24 @@ class Depthwise {
 
   const conv_dims& d_;
   const Int8Scratch& s_;
+  int wide_;
   int zero_;
   int units_;       // words of a column
   int64_t padded_;  // channels
-  alignas(64) int8_t blank_[kInt8MostLanes];
+  alignas(64) int8_t blank_[kInt8WideChannels];
 };
 
 template <class Words>
 void convolve_depthwise(int8_t* y, const int8_t* x, const int8_t* w, const int32_t* bias,
                         const Int8Scratch& s, const conv_dims& d, const Int8Result& result,
                         parallel::ThreadPool& pool) {
-  const Depthwise<Words> layer(d, s, result);
-  const bool shifts_down = prepare_channels(s, bias, result, 0, d.k);
+  int wide = Words::kUnit == 4 ? int8_wide_channels(d.c) : 0;
+  bool shifts_down = prepare_channels(s, bias, result, 0, d.k, wide);
+  if (wide > 0 && result.out.fixed_point != 0 && !shifts_down) {  // goes one by one
+    wide = 0;
+    shifts_down = prepare_channels(s, bias, result, 0, d.k);
+  }
+  const Depthwise<Words> layer(d, s, result, wide);
   const bool folds = can_fold(bias, 0, d.k, int64_t{d.r} * d.s);
   const Finish finish(result, s, folds, shifts_down);
   pool.run(divide_up(d.c, lanes()), [&](int64_t v) HWY_ATTR {

@@ -42,6 +42,30 @@ inline int int8_depthwise_run(const conv_dims& d) {
   return d.stride_w > kInt8DepthwiseReach / kInt8DepthwiseRun ? 1 : kInt8DepthwiseRun;
 }
 
+// Of 64 channels at once (int8_depthwise-inl.h).
+inline constexpr int kInt8WideChannels = 64;
+inline constexpr int kInt8WideRun = 16;
+
+inline int int8_wide_run(const conv_dims& d) {
+  return std::min(kInt8WideRun, int8_depthwise_run(d));
+}
+
+// How many channels of a depthwise convolution go 64 at once: those behind are none, or a vector.
+inline int int8_wide_channels(int channels) {
+  const int wide = channels / kInt8WideChannels * kInt8WideChannels;
+  const int rest = channels - wide;
+  return rest == 0 || rest >= kInt8MostLanes ? wide : std::max(wide - kInt8WideChannels, 0);
+}
+
+// The channel at a position of the packed arrays, of which the first `wide` are interleaved: in 64
+// of them, a vector has the channels 4 v to 4 v + 3 of every 16.
+inline int int8_channel_at(int position, int wide) {
+  if (position >= wide) return position;
+  const int lane = position % kInt8MostLanes;
+  const int vector = position % kInt8WideChannels / kInt8MostLanes;
+  return position / kInt8WideChannels * kInt8WideChannels + lane / 4 * 16 + vector * 4 + lane % 4;
+}
+
 // Of one group, or of all channels of a depthwise convolution.
 struct Int8Scratch {
   int32_t* weights;  // [vectors of channels][words][lanes]; depthwise: [columns][words][channels]
@@ -69,8 +93,11 @@ inline Int8Scratch carve_int8_scratch(Workspace& own, const conv_dims& d, int th
   s.multiplier = own.take<int32_t>(channels);
   s.shift = own.take<int32_t>(channels);
   if (depthwise) {
-    s.worker_words =
-        int8_depthwise_columns(d, int8_depthwise_run(d)) * ((d.r + 1) / 2) * kInt8MostLanes;
+    int64_t columns = int8_depthwise_columns(d, int8_depthwise_run(d));
+    if (int8_wide_channels(d.c) > 0) {
+      columns = std::max(columns, 4 * int8_depthwise_columns(d, int8_wide_run(d)));
+    }
+    s.worker_words = columns * ((d.r + 1) / 2) * kInt8MostLanes;
     s.pixels = own.take<int32_t>(threads * s.worker_words);
     return s;
   }

@@ -56,7 +56,7 @@ static inline int32_t quantized_high_product(int32_t a, int32_t b) {
   return (int32_t)((product + nudge) / ((int64_t)1 << 31));
 }
 
-/* v / 2^exponent, rounded; halves away from zero. exponent: 0 to 31. */
+/* v / 2^exponent, rounded; halves away from zero. exponent: 0 to 62. */
 static inline int32_t quantized_shift_down(int32_t v, int exponent) {
   const int64_t mask = ((int64_t)1 << exponent) - 1;
   const int64_t rest = v & mask;
