@@ -182,7 +182,11 @@ class Finish {
     const VecI near = is_fixed_ ? fixed(whole, k) : floating(whole, k);
     const VecI y = hn::Add(near, hn::Set(d, result_.out.zero_point));
     if (count == lanes()) {
+#if HWY_TARGET == HWY_AVX3
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm512_cvtepi32_epi8(y.raw));
+#else
       hn::StoreU(hn::DemoteTo(I8(), y), I8(), to);
+#endif
       return;
     }
     alignas(64) int32_t numbers[kInt8MostLanes];
