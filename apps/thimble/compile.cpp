@@ -38,6 +38,12 @@ CompileFor compiled_for(const CompileArguments& options, const Model& model) {
                     .epochs = options.epochs > 0 ? options.epochs : epochs};
   if (wanted.samples > 0 && wanted.test_samples > 0) return wanted;
   DataSource source(model, options.data);
+  if (source.has_none()) {
+    if (wanted.samples == 0) {
+      wanted.samples = default_samples(batch_of(options.setup, model.settings()));
+    }
+    return wanted;  // full batches of test samples
+  }
   if (wanted.samples == 0) wanted.samples = source.train().size();
   if (wanted.test_samples == 0) wanted.test_samples = source.test().size();
   return wanted;
@@ -50,6 +56,13 @@ Graph with_weights(const Model& model, const std::string& file) {
   const std::string& weights = file.empty() ? model.file() : file;
   if (!weights.empty()) load_weights(graph, weights);
   return graph;
+}
+
+std::string text_of(const CompileFor& wanted) {
+  if (wanted.test_samples == 0) {
+    return fmt::format("{} training samples and full batches of test samples", wanted.samples);
+  }
+  return fmt::format("{} training and {} test samples", wanted.samples, wanted.test_samples);
 }
 
 int compile(const CompileArguments& options) {
@@ -76,8 +89,10 @@ int compile(const CompileArguments& options) {
                 {"input_pipeline_bytes", plan.input_pipeline_bytes}});
     return kOk;
   }
-  fmt::print("{}written to {}: {}, for {} training and {} test samples, batch {}\n", plan.text(),
-             options.out, format_bytes(bytes), wanted.samples, wanted.test_samples, batch);
+  fmt::print("{}written to {}: {}, for {}, batch {}\n", plan.text(), options.out,
+             format_bytes(bytes), text_of(wanted), batch);
+  fmt::print("of other numbers of samples, training leaves out those that fill no batch of {}\n",
+             batch);
   return kOk;
 }
 
@@ -91,13 +106,17 @@ void add_compile(CLI::App& app, Action& action) {
   options->data.add_to(*command);
   options->data.add_limit_train_to(*command);
   command
-      ->add_option("--samples", options->samples,
-                   "training samples that the program will see [those of the data]")
+      ->add_option(
+          "--samples", options->samples,
+          "training samples that the program will see [those of the data; where a model file "
+          "has none, 1000 in whole batches]")
       ->check(whole_number(1, kMostSamples))
       ->type_name("N");
   command
-      ->add_option("--test-samples", options->test_samples,
-                   "test samples that the program will see [those of the data]")
+      ->add_option(
+          "--test-samples", options->test_samples,
+          "test samples that the program will see [those of the data; where a model file has "
+          "none, full batches alone]")
       ->check(whole_number(1, kMostSamples))
       ->type_name("N");
   command
@@ -115,7 +134,7 @@ void add_compile(CLI::App& app, Action& action) {
   command->add_option("-o,--out", options->out, "the program file")->required()->type_name("FILE");
   command->add_flag("--json", options->json, "print one JSON object");
   command->footer(
-      "Examples:\n  thimble compile vae --memory-budget 512KiB -o step.thimble\n"
+      "Examples:\n  thimble compile vae --memory-budget 1MiB -o step.thimble\n"
       "  thimble train step.thimble --epochs 5");
   command->callback([options, &action] { action = [options] { return compile(*options); }; });
 }

@@ -67,6 +67,11 @@ data::Dataset DataSource::at_path(data::Split split) const {
   }
 }
 
+bool DataSource::has_none() const {
+  if (model_.recipe() != nullptr || (!path_.empty() && !from_environment_)) return false;
+  return path_.empty() || (!has(data::Split::train) && !has(data::Split::test));
+}
+
 bool DataSource::has(data::Split split) const {
   try {
     static_cast<void>(at_path(split));

@@ -20,6 +20,8 @@ class DataSource {
   // is given none. If THIMBLE_DATA has none for a recipe, a line on standard error says so.
   [[nodiscard]] data::Dataset train();
   [[nodiscard]] data::Dataset test();
+  // Whether the model has no data: it is of no recipe, and none are named.
+  [[nodiscard]] bool has_none() const;
   // Whether --limit-train left out anything of train().
   [[nodiscard]] bool left_out_training() const { return left_out_training_; }
   // For reports: "MNIST", "built-in digits", or the path. Known once something was loaded.

@@ -170,10 +170,13 @@ int run_plan(const PlanArguments& options) {
   // One step is enough: the schedule changes no buffer.
   TrainerOptions wanted = trainer_options(options.setup, model.settings(), 1);
   Reading reading{"", options.samples};
-  if (options.samples > 0) {
-    wanted = with_pipeline(std::move(wanted), options.samples);
+  DataSource source(model, options.data);
+  if (options.samples == 0 && source.has_none()) {
+    reading.samples = default_samples(wanted.batch);
+  }
+  if (reading.samples > 0) {
+    wanted = with_pipeline(std::move(wanted), reading.samples);
   } else {
-    DataSource source(model, options.data);
     const data::Dataset samples = source.train();
     reading = {source.name(), samples.size()};
     wanted = with_pipeline(std::move(wanted), samples);
@@ -214,7 +217,7 @@ void add_plan(CLI::App& app, Action& action) {
   command
       ->add_option("--samples", options->samples,
                    "training samples whose reading is counted, where the data are elsewhere "
-                   "[those of the data]")
+                   "[those of the data; where a model file has none, 1000 in whole batches]")
       ->check(whole_number(1, kMostSamples))
       ->excludes("--data")
       ->excludes("--limit-train")

@@ -17,6 +17,7 @@
 #include "options.h"
 #include "program_argument.h"
 #include "text_printer.h"
+#include "train/state.h"
 #include "training_setup.h"
 
 namespace thimble::cli {
@@ -49,7 +50,9 @@ class Training {
         train_(source_.train()),
         test_(source_.test()),
         trainer_(made_trainer()),
-        plan_(trainer_.plan()) {}
+        plan_(trainer_.plan()) {
+    if (is_program_) leave_out_what_fills_no_batch();
+  }
 
   int run() {
     io::make_directories(out_);
@@ -101,6 +104,23 @@ class Training {
           options.swap == Swap::never ? "" : "; where it needs a swap file, it is rehearsed"));
     }
     return options;
+  }
+
+  // Of data of another number of samples than the program was compiled for.
+  void leave_out_what_fills_no_batch() {
+    const train::State& state = trainer_.state();
+    const auto leave_out = [&](data::Dataset& samples, int64_t kept, const char* what,
+                               const char* option) {
+      if (kept == samples.size()) return;
+      note(
+          fmt::format("{} of {} {} samples are left out: they fill no batch of {}, and the program "
+                      "was compiled for another number; to take them, compile it with {} {}",
+                      samples.size() - kept, samples.size(), what, state.options.batch, option,
+                      samples.size()));
+      samples = samples.take(kept);
+    };
+    leave_out(train_, state.samples_with_programs(train_.size(), true), "training", "--samples");
+    leave_out(test_, state.samples_with_programs(test_.size(), false), "test", "--test-samples");
   }
 
   [[nodiscard]] int64_t updates() const {

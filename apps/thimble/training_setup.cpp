@@ -226,4 +226,9 @@ TrainerOptions with_pipeline(TrainerOptions options, int64_t samples) {
   return options;
 }
 
+int64_t default_samples(int64_t batch) {
+  constexpr int64_t kSamples = 1000;
+  return (kSamples + batch - 1) / batch * batch;
+}
+
 }  // namespace thimble::cli

@@ -57,6 +57,9 @@ struct SetupOptions {
 // The same of so many samples in an order of their own: the most that --samples takes is
 // kMostSamples.
 [[nodiscard]] TrainerOptions with_pipeline(TrainerOptions options, int64_t samples);
+// The training samples that a model without data is planned for: about a thousand, in whole
+// batches.
+[[nodiscard]] int64_t default_samples(int64_t batch);
 inline constexpr int64_t kMostSamples = int64_t{1} << 40;
 
 }  // namespace thimble::cli

@@ -50,7 +50,7 @@ class Trainer {
   //
   // The plan of a step of the full batch: exactly what training holds, without the input pipeline.
   // Programs for other batch sizes, compiled by fit and evaluate, add their constants, for which
-  // reserved_bytes are set aside.
+  // reserved_bytes are set aside; those of a program file hold its tables, too.
   [[nodiscard]] Plan plan() const;
   [[nodiscard]] const TrainerOptions& options() const;
 

@@ -36,8 +36,8 @@ class Plan:
     workspace_bytes: the largest scratch memory of one op
     staging_bytes, swap_file_bytes: bounce buffers in memory, and the file on the disk
     no_swap: why there can be no swap file, if one was asked for; else empty
-    input_pipeline_bytes, reserved_bytes: set aside for reading samples and for constants of smaller
-        batches; the peak and these together are a budget that works
+    input_pipeline_bytes, reserved_bytes: set aside for reading samples, and for constants of smaller
+        batches and the tables of a program file; the peak and these together are a budget that works
     batch, micro_batches: samples of a step, and the number of parts they are computed in
     budget_bytes: the budget asked for, or 0
     fits: whether it is kept

@@ -49,8 +49,9 @@ std::string totals(const Plan& plan) {
         fmt::format("beside it the input pipeline: {}\n", format_bytes(plan.input_pipeline_bytes));
   }
   if (plan.reserved_bytes > 0) {
-    out += fmt::format("set aside for constants of smaller batches and for long programs: {}\n",
-                       format_bytes(plan.reserved_bytes));
+    out +=
+        fmt::format("set aside for constants of smaller batches and the tables of a program: {}\n",
+                    format_bytes(plan.reserved_bytes));
   }
   if (plan.swap_written_bytes > 0 || plan.swap_read_bytes > 0) {
     out += fmt::format("swap file, each step: {} written, {} read, predicted {}, waiting {}\n",

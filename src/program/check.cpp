@@ -58,7 +58,10 @@ std::string tensor_error(const Program& program, const Tensor& tensor) {
 class Play {
  public:
   explicit Play(const Program& program)
-      : program_(program), group_(program.tensors.size()), is_written_(program.tensors.size()) {}
+      : program_(program),
+        in_flight_(program.slot_bytes.empty() ? std::span<const Tensor>() : program.tensors),
+        group_(program.tensors.size()),
+        is_written_(program.tensors.size()) {}
 
   std::string error() {
     for (size_t id = 0; id < group_.size(); ++id) {
@@ -325,12 +328,8 @@ class Play {
   std::vector<bool> is_written_;
 };
 
-}  // namespace
-
-namespace {
-
 // Sources, values that outlive the step, and results are found by their names.
-class Names {
+class UniqueNames {
  public:
   // Whether it is the first of this name.
   bool add(std::string_view name) { return known_.insert(name).second; }
@@ -340,19 +339,19 @@ class Names {
 };
 
 std::string name_error(const Program& program) {
-  Names sources;
+  UniqueNames sources;
   for (const Tensor& tensor : program.tensors) {
     if (!tensor.is_source || sources.add(tensor.name)) continue;
     return fmt::format("two sources are called \"{}\"", tensor.name);
   }
-  Names stored;
+  UniqueNames stored;
   for (const Stored& each : program.stored) {
     if (!stored.add(each.name)) {
       return fmt::format("two parameters or states are called \"{}\"", each.name);
     }
   }
   for (const auto* const results : {&program.outputs, &program.metrics}) {
-    Names names;
+    UniqueNames names;
     for (const auto& [name, id] : *results) {
       if (!names.add(name)) return fmt::format("two results are called \"{}\"", name);
     }

@@ -67,7 +67,7 @@ void LoaderStream::keep_to(int64_t bytes) {
     throw Error("memory budget",
                 fmt::format("the order of {} samples takes {} bytes; the budget leaves {}. Set "
                             "input_pipeline_bytes to {} or more, which keeps so many free, or "
-                            "do not shuffle",
+                            "do not shuffle; a program is compiled for a number of samples",
                             dataset_.size(), needed, std::max<int64_t>(bytes, 0), needed));
   }
   if (fitting.prefetch == options_.prefetch) return;

@@ -100,13 +100,22 @@ void Feed::read(const data::Batch& batch, const MicroBatch& micro_batch,
     require_size(link, micro_batch, destination);
     places_[link.field] = destination.data();
   }
-  stream_.read_rows(batch, micro_batch.first, micro_batch.count, places_);
+  read_rows(batch, micro_batch, places_);
   for (const Link& link : links_) {  // an input and a label may share
     const std::span<std::byte> destination = session.source(link.source);
     if (destination.empty() || destination.data() == places_[link.field]) continue;
     std::memcpy(destination.data(), places_[link.field], destination.size());
   }
   reading_ms_ += std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+void Feed::read_rows(const data::Batch& batch, const MicroBatch& micro_batch,
+                     std::span<void* const> places) {
+  try {
+    stream_.read_rows(batch, micro_batch.first, micro_batch.count, places);
+  } catch (const Error& error) {
+    throw ReadError(error.where(), error.message());
+  }
 }
 
 double Feed::take_reading_ms() { return std::exchange(reading_ms_, 0.0); }
@@ -124,7 +133,7 @@ const data::Batch& Feed::whole(const data::Batch& batch) {
         static_cast<size_t>(batch.count * size_bytes(fields[f].dtype, fields[f].shape)));
     whole_.fields[f] = contents_[f].data();
   }
-  stream_.read_rows(batch, 0, batch.count, whole_.fields);
+  read_rows(batch, {0, batch.count}, whole_.fields);
   return whole_;
 }
 

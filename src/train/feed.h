@@ -2,6 +2,7 @@
 #pragma once
 
 #include <thimble/data_loader.h>
+#include <thimble/error.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +18,12 @@
 
 namespace thimble::train {
 
+// Samples could not be read.
+class ReadError : public Error {
+ public:
+  using Error::Error;
+};
+
 // Maps fields to inputs and labels of a model. Fields are matched by name; a model with one input
 // (or label) takes the only input (label) field whatever its name.
 class Feed {
@@ -26,7 +33,7 @@ class Feed {
   Feed(const ir::Graph& model, BatchStream& stream, bool with_labels);
 
   // Copies some samples of a batch, as many as the session's program takes, or reads them directly
-  // if the stream keeps none. Throws what reading throws.
+  // if the stream keeps none. Throws ReadError where that fails.
   void copy(const data::Batch& batch, const MicroBatch& micro_batch, const exec::Session& session);
 
   // Milliseconds that copy has spent on reading since the last call.
@@ -51,6 +58,9 @@ class Feed {
   static void require_size(const Link& link, const MicroBatch& micro_batch,
                            std::span<const std::byte> destination);
   void read(const data::Batch& batch, const MicroBatch& micro_batch, const exec::Session& session);
+  // To one destination per field. Throws ReadError.
+  void read_rows(const data::Batch& batch, const MicroBatch& micro_batch,
+                 std::span<void* const> places);
   // The batch with its contents; reads them into the feed's memory if the batch has none.
   [[nodiscard]] const data::Batch& whole(const data::Batch& batch);
 

@@ -122,14 +122,29 @@ class Fitting {
     } catch (const train::NotFinite&) {
       throw;
     } catch (const Error& error) {
-      const bool is_at_start = state_.progress.step == first_step_;
-      if (options_.checkpoint.empty() || is_at_start || parameter_not_finite() != nullptr) throw;
-      save_if(options_.checkpoint);
-      throw Error(
-          error.where(),
-          fmt::format("{}. The training up to step {} is saved: mend the data, and resume from {}",
-                      error.message(), state_.progress.step, options_.checkpoint));
+      save_before(error);
     }
+  }
+
+  // A step that reads its samples itself, part by part. Where that fails, no parameter was changed
+  // by it.
+  double step(const data::Batch& batch) {
+    try {
+      return state_.step(batch, feed_);
+    } catch (const train::ReadError& error) {
+      save_before(error);
+    }
+  }
+
+  // Saves the steps before an error in the data that is being handled, and throws it.
+  [[noreturn]] void save_before(const Error& error) const {
+    const bool is_at_start = state_.progress.step == first_step_;
+    if (options_.checkpoint.empty() || is_at_start || parameter_not_finite() != nullptr) throw;
+    save_if(options_.checkpoint);
+    throw Error(
+        error.where(),
+        fmt::format("{}. The training up to step {} is saved: mend the data, and resume from {}",
+                    error.message(), state_.progress.step, options_.checkpoint));
   }
 
   // Returns false if it was stopped. An epoch that an error ended is not gone on with: the next
@@ -153,7 +168,7 @@ class Fitting {
       const exec::SwapCounters before = state_.swapped_by_steps;
       const double ran_before = state_.ran_ms;
       const int64_t skipped_before = options_.on_step ? state_.skipped_updates() : 0;
-      const double loss = state_.step(*batch, feed_);
+      const double loss = step(*batch);
       progress.sums.add(state_.step_sums());
       const double ms = 1e3 * seconds_since(start) - feed_.take_reading_ms();
       step_times_.add(ms);
@@ -239,6 +254,7 @@ FitResult Trainer::fit(const data::Dataset& dataset, const FitOptions& options) 
                                        .augment = options.augment});
   std::function<Evaluation()> validate;
   if (options.validation) {
+    state_->require_programs(options.validation->size(), train::ProgramKind::evaluate);
     validate = [&] {
       train::LoaderStream rows(*options.validation, {.batch = state_->options.batch,
                                                      .shuffle = false,

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <set>
 
+#include "exec/finite.h"
 #include "program/bytes.h"
 
 namespace thimble::train {
@@ -68,14 +69,25 @@ void GivenValues::write_to(exec::Store& store) const {
   }
   if (file_.bytes.empty()) return;
   Reading reading(file_);
+  std::string not_finite;
   for (const auto& [name, bytes] : file_.bytes) {
     const exec::Store::Entry* const entry = store.find(name);
     if (entry == nullptr || size_bytes(entry->type.dtype, entry->type.shape) != bytes) {
       throw Error(file_.path, fmt::format("has no fitting values for {}", name));
     }
-    store.overwrite(*entry, [&reading](std::span<std::byte> to) { reading.next(to); });
+    bool is_finite = true;
+    store.overwrite(*entry, [&](std::span<std::byte> to) {
+      reading.next(to);
+      is_finite = exec::is_finite(entry->type, to);
+    });
+    if (!is_finite && not_finite.empty()) not_finite = name;
   }
-  reading.finish();
+  reading.finish();  // damage is the more likely reason
+  if (not_finite.empty()) return;
+  throw Error(file_.path,
+              fmt::format("begins with a value of \"{}\" that is not finite: it would make every "
+                          "loss not finite; compile it from a model with finite weights",
+                          not_finite));
 }
 
 void GivenValues::for_each(

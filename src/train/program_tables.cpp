@@ -1,16 +1,27 @@
 #include "train/program_tables.h"
 
 #include <algorithm>
+#include <span>
 
 #include "program/serialize.h"
 
 namespace thimble::train {
 namespace {
 
-// The memory published for programs holds tables of so many bytes. For 4 bytes of tables in the
-// file a trainer holds up to 13, measured with steps of 60 to 2,400 kernels.
-constexpr int64_t kPublishedTables = int64_t{4} << 20;
-constexpr int64_t kHeldPer4Bytes = 13;
+// Of any training: the trainer itself, its threads, the readers of samples.
+constexpr int64_t kHeldByAny = int64_t{96} << 10;
+// For 4 bytes of tables in the file a trainer holds up to 14, while it writes a checkpoint.
+// Measured with steps of 60 to 2,400 kernels.
+constexpr int64_t kHeldPer4Bytes = 14;
+
+program::Section section(const ProgramKey& key, const program::Program& program,
+                         program::ConstantPool& pool) {
+  program::ByteWriter to;
+  to.number(key.first);
+  to.number(key.second);
+  program::write_program(program, pool, to);
+  return {program::SectionKind::program, to.bytes()};
+}
 
 }  // namespace
 
@@ -18,26 +29,55 @@ std::vector<program::Section> program_sections(const TrainingProgram& training,
                                                program::ConstantPool& pool) {
   std::vector<program::Section> programs;
   for (const auto& [key, program] : training.programs) {
-    program::ByteWriter to;
-    to.number(key.first);
-    to.number(key.second);
-    program::write_program(program, pool, to);
-    programs.push_back({program::SectionKind::program, to.bytes()});
+    programs.push_back(section(key, program, pool));
   }
   return programs;
 }
 
-int64_t held_beside_published(int64_t table_bytes) {
-  return std::max<int64_t>(table_bytes / 4 * kHeldPer4Bytes - kPublishedTables, 0);
+int64_t program_bytes(const program::Program& program) {
+  program::ConstantPool pool;
+  return static_cast<int64_t>(section({}, program, pool).bytes.size());
 }
 
-int64_t long_program_bytes(const TrainingProgram& training) {
+int64_t held_tables_bytes(int64_t file_bytes) {
+  return kHeldByAny + file_bytes / 4 * kHeldPer4Bytes;
+}
+
+int64_t held_tables_bytes(const TrainingProgram& training) {
   program::ConstantPool pool;
   auto bytes = static_cast<int64_t>(training.model.graph.size());
   for (const program::Section& section : program_sections(training, pool)) {
     bytes += static_cast<int64_t>(section.bytes.size());
   }
-  return held_beside_published(bytes);
+  return held_tables_bytes(bytes) + folded_constant_bytes(training);
+}
+
+int64_t folded_constant_bytes(const TrainingProgram& training) {
+  std::vector<const program::Program*> programs;
+  for (const auto& [key, program] : training.programs) programs.push_back(&program);
+  return folded_constant_bytes(training.model, programs);
+}
+
+int64_t folded_constant_bytes(const io::ModelParts& model,
+                              const std::vector<const program::Program*>& programs) {
+  const auto is_held = [](const program::Program& program, std::span<const std::byte> wanted) {
+    return std::any_of(program.tensors.begin(), program.tensors.end(),
+                       [&](const program::Tensor& tensor) {
+                         if (tensor.place != program::Place::constant) return false;
+                         if (tensor.bytes() != static_cast<int64_t>(wanted.size())) return false;
+                         const auto& contents = program.constants[static_cast<size_t>(tensor.at)];
+                         return std::equal(wanted.begin(), wanted.end(), contents.get());
+                       });
+  };
+  int64_t bytes = 0;
+  for (const auto& [name, values] : model.constants) {
+    const std::span<const std::byte> wanted = values.bytes();
+    const bool is_known =
+        std::any_of(programs.begin(), programs.end(),
+                    [&](const program::Program* program) { return is_held(*program, wanted); });
+    if (!is_known) bytes += static_cast<int64_t>(wanted.size());
+  }
+  return bytes;
 }
 
 }  // namespace thimble::train

@@ -14,10 +14,18 @@ namespace thimble::train {
 [[nodiscard]] std::vector<program::Section> program_sections(const TrainingProgram& training,
                                                              program::ConstantPool& pool);
 
-// TrainingProgram::tables_bytes of programs whose tables, with the text of the graph, take so many
-// bytes in the file.
-[[nodiscard]] int64_t held_beside_published(int64_t table_bytes);
-// The same of programs that were compiled here.
-[[nodiscard]] int64_t long_program_bytes(const TrainingProgram& training);
+// Bytes of a program's section in the file.
+[[nodiscard]] int64_t program_bytes(const program::Program& program);
+
+// What a trainer of programs holds beside the plan, where their tables and the text of the graph
+// take so many bytes in the file; without constants of the model.
+[[nodiscard]] int64_t held_tables_bytes(int64_t file_bytes);
+// Bytes of the model's constants that no program reads as they are: folded ones, which a trainer
+// holds for the files it writes.
+[[nodiscard]] int64_t folded_constant_bytes(const io::ModelParts& model,
+                                            const std::vector<const program::Program*>& programs);
+[[nodiscard]] int64_t folded_constant_bytes(const TrainingProgram& training);
+// TrainingProgram::tables_bytes of programs: both together.
+[[nodiscard]] int64_t held_tables_bytes(const TrainingProgram& training);
 
 }  // namespace thimble::train

@@ -210,30 +210,44 @@ ir::Graph State::graph_of(ProgramKind kind, int64_t batch) const {
   return training_graph(model, options, batch, StepKind::update);
 }
 
-void State::prepare_training(int64_t samples) {
+std::vector<std::pair<ProgramKind, int64_t>> State::training_programs(int64_t samples) const {
+  std::vector<std::pair<ProgramKind, int64_t>> needed;
   for (const int64_t count : {std::min(samples, options.batch), samples % options.batch}) {
     for_each_micro_batch(count, micro_batch_size_, [&](const MicroBatch& micro_batch) {
       const bool is_last = micro_batch.first + micro_batch.count == count;
       if (options.accumulate == 1 || !is_last) {
-        program(step_kind(is_last), micro_batch.count);
+        needed.emplace_back(step_kind(is_last), micro_batch.count);
         return;
       }
       // The finishing step needs more, so its refusal names enough for both.
-      program(ProgramKind::finish, micro_batch.count);
-      program(ProgramKind::accumulate, micro_batch.count);
+      needed.emplace_back(ProgramKind::finish, micro_batch.count);
+      needed.emplace_back(ProgramKind::accumulate, micro_batch.count);
     });
   }
+  return needed;
+}
+
+void State::prepare_training(int64_t samples) {
+  for (const auto& [kind, count] : training_programs(samples)) program(kind, count);
 }
 
 void State::limit(BatchStream& stream) const {
   if (options.memory_budget > 0) stream.keep_to(options.memory_budget - account->held());
 }
 
-void State::prepare(int64_t samples, ProgramKind kind) {
+std::vector<std::pair<ProgramKind, int64_t>> State::forward_programs(int64_t samples,
+                                                                     ProgramKind kind) const {
+  std::vector<std::pair<ProgramKind, int64_t>> needed;
   for (const int64_t count : {std::min(samples, options.batch), samples % options.batch}) {
-    for_each_micro_batch(count, micro_batch_size_,
-                         [&](const MicroBatch& micro_batch) { program(kind, micro_batch.count); });
+    for_each_micro_batch(count, micro_batch_size_, [&](const MicroBatch& micro_batch) {
+      needed.emplace_back(kind, micro_batch.count);
+    });
   }
+  return needed;
+}
+
+void State::prepare(int64_t samples, ProgramKind kind) {
+  for (const auto& [same_kind, count] : forward_programs(samples, kind)) program(same_kind, count);
 }
 
 }  // namespace thimble::train

@@ -87,6 +87,10 @@ struct State {
   // samples need; 0: full batches alone. predict: and a prediction. Compiles what is missing; after
   // allocate.
   [[nodiscard]] TrainingProgram programs(int64_t samples, int64_t test_samples, bool predict);
+  // TrainingProgram::tables_bytes of them before they are compiled: a program of a smaller batch is
+  // as long as that of a full one. Before allocate.
+  [[nodiscard]] int64_t expected_tables_bytes(int64_t samples, int64_t test_samples,
+                                              bool predict) const;
 
   // The plan of a training step, including everything beside it.
   [[nodiscard]] Plan plan() const;
@@ -125,6 +129,17 @@ struct State {
   // Compile the programs for this many samples in advance, so that none is compiled in the middle.
   void prepare_training(int64_t samples);
   void prepare(int64_t samples, ProgramKind kind);
+  // Of so many samples, those that there are programs for to train (evaluate): all, or, where
+  // programs that were compiled elsewhere hold none for the last batch, those of full batches.
+  [[nodiscard]] int64_t samples_with_programs(int64_t samples, bool training) const;
+  // Throws Error where programs that were compiled elsewhere hold none for a last batch of so many
+  // samples. Compiles nothing.
+  void require_programs(int64_t samples, ProgramKind kind) const;
+  // The kinds and sizes of these programs; some may stand there twice.
+  [[nodiscard]] std::vector<std::pair<ProgramKind, int64_t>> training_programs(
+      int64_t samples) const;
+  [[nodiscard]] std::vector<std::pair<ProgramKind, int64_t>> forward_programs(
+      int64_t samples, ProgramKind kind) const;
   // The graph as its author described it: what model files hold.
   [[nodiscard]] const ir::Graph& described() const { return original ? *original : model; }
   // Samples of a micro-batch; options.batch without micro-batches.
@@ -165,6 +180,10 @@ struct State {
   std::optional<Plan> compiled_plan_;         // of programs that were compiled elsewhere
   // Throws the Error that such programs hold none for so many samples.
   [[noreturn]] void refuse_program(ProgramKind kind, int64_t batch) const;
+  // The programs that `programs` needs.
+  [[nodiscard]] std::vector<std::pair<ProgramKind, int64_t>> all_programs(int64_t samples,
+                                                                          int64_t test_samples,
+                                                                          bool predict) const;
   // The forward part, with averages of the weights if there are any.
   [[nodiscard]] ir::Graph inference(int64_t batch, bool with_loss) const;
   [[nodiscard]] ir::Graph graph_of(ProgramKind kind, int64_t batch) const;

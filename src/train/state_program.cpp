@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "plan/arena.h"
+#include "train/program_tables.h"
 #include "train/state.h"
 
 namespace thimble::train {
@@ -82,15 +83,11 @@ State::State(TrainingProgram training)
 }
 
 TrainingProgram State::programs(int64_t samples, int64_t test_samples, bool predict) {
-  prepare_training(samples);
-  program(ProgramKind::evaluate, micro_batch_size_);
-  prepare(test_samples, ProgramKind::evaluate);
-  if (predict) {
-    if (model.outputs.empty()) {
-      throw Error("predict", "the graph has no output to predict; name one with Graph::output");
-    }
-    program(ProgramKind::predict, micro_batch_size_);
-    prepare(test_samples, ProgramKind::predict);
+  if (predict && model.outputs.empty()) {
+    throw Error("predict", "the graph has no output to predict; name one with Graph::output");
+  }
+  for (const auto& [kind, count] : all_programs(samples, test_samples, predict)) {
+    program(kind, count);
   }
   TrainingProgram training;
   training.options = options;
@@ -111,6 +108,65 @@ TrainingProgram State::programs(int64_t samples, int64_t test_samples, bool pred
     training.programs.emplace(key, runnable.program->data());
   }
   return training;
+}
+
+std::vector<std::pair<ProgramKind, int64_t>> State::all_programs(int64_t samples,
+                                                                 int64_t test_samples,
+                                                                 bool predict) const {
+  std::vector<std::pair<ProgramKind, int64_t>> needed = training_programs(samples);
+  const auto add_forward = [&](ProgramKind kind) {
+    needed.emplace_back(kind, micro_batch_size_);
+    const auto more = forward_programs(test_samples, kind);
+    needed.insert(needed.end(), more.begin(), more.end());
+  };
+  add_forward(ProgramKind::evaluate);
+  if (predict) add_forward(ProgramKind::predict);
+  return needed;
+}
+
+int64_t State::expected_tables_bytes(int64_t samples, int64_t test_samples, bool predict) const {
+  std::map<ProgramKey, int64_t> bytes;
+  for (const auto& [key, runnable] : runner.programs()) {
+    bytes[key] = program_bytes(runnable.program->data());
+  }
+  // A program that is not there yet is as long as another of its kind, or of the step.
+  const auto expected = [&](const ProgramKey& key) {
+    for (const auto& [known, length] : bytes) {
+      if (known.first == key.first) return length;
+    }
+    return bytes.at(update_key());
+  };
+  std::map<ProgramKey, int64_t> all = bytes;
+  for (const auto& [kind, count] : all_programs(samples, test_samples, predict)) {
+    const ProgramKey key{static_cast<int>(kind), count};
+    all.emplace(key, expected(key));
+  }
+  const io::ModelParts parts = io::parts_of(described());
+  auto sum = static_cast<int64_t>(parts.graph.size());
+  for (const auto& [key, length] : all) sum += length;
+  std::vector<const program::Program*> programs;
+  for (const auto& [key, runnable] : runner.programs())
+    programs.push_back(&runnable.program->data());
+  return held_tables_bytes(sum) + folded_constant_bytes(parts, programs);
+}
+
+int64_t State::samples_with_programs(int64_t samples, bool training) const {
+  if (!compiled_plan_) return samples;
+  const auto needed =
+      training ? training_programs(samples) : forward_programs(samples, ProgramKind::evaluate);
+  const bool has_all = std::all_of(needed.begin(), needed.end(), [&](const auto& program) {
+    return runner.programs().count({static_cast<int>(program.first), program.second}) > 0;
+  });
+  const int64_t full = samples / options.batch * options.batch;
+  return has_all || full == 0 ? samples : full;
+}
+
+void State::require_programs(int64_t samples, ProgramKind kind) const {
+  if (!compiled_plan_) return;
+  for (const auto& [same_kind, count] : forward_programs(samples, kind)) {
+    const ProgramKey key{static_cast<int>(kind), count};
+    if (runner.programs().count(key) == 0) refuse_program(kind, count);
+  }
 }
 
 void State::refuse_program(ProgramKind kind, int64_t batch) const {

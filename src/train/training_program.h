@@ -38,7 +38,7 @@ struct TrainingProgram {
   std::vector<IgnoredLabel> ignored_labels;
   Plan plan;  // totals and strategies, without buffers and steps
   std::map<ProgramKey, program::Program> programs;
-  // What the tables of long programs take beside the memory that is published for all programs.
+  // What a trainer of the programs holds beside the plan: their tables, the graph's text, itself.
   int64_t tables_bytes = 0;
 };
 

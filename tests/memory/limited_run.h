@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace thimble::test {
 
@@ -12,7 +13,6 @@ struct PublishedSizes {
   int64_t program = 0;                        // the program and its libraries
   int64_t thread = 0;                         // the stack of one thread
   std::map<std::string, int64_t> structures;  // by recipe
-  int64_t of_program = 0;                     // a training from a program file, of any recipe
 };
 
 // Reads the page. Fails the test if it has no such tables.
@@ -34,6 +34,9 @@ struct LimitedOutcome {
   std::map<std::string, int64_t> figures;  // by the names that limited_training prints
   std::string weights;                     // their SHA-256
 };
+
+// Runs a program, with the built-in data, in a process whose address space has a limit; 0: none.
+[[nodiscard]] LimitedOutcome run_limited(std::vector<std::string> arguments, int64_t address_limit);
 
 // Runs the program limited_training.
 [[nodiscard]] LimitedOutcome train_limited(const LimitedRun& run);

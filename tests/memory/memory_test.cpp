@@ -264,9 +264,8 @@ TEST(memory, a_program_file_is_read_in_parts_and_its_constants_lie_in_memory_onc
   EXPECT_LT(test::peak_bytes() - before, kBytes + kBytes / 8);
 }
 
-// Of a step of more than 2,000 kernels, whose tables take more than is published for all programs.
-TEST(memory, a_long_program_takes_its_plan_and_the_published_constant) {
-  constexpr int64_t kPublished = int64_t{5} << 20;  // in docs/guide/memory-plan.md
+// Of a step of more than 2,000 kernels.
+TEST(memory, a_long_program_takes_no_more_than_its_plan) {
   constexpr int kLayers = 340;
   const test::TemporaryFolder folder;
   Graph model;
@@ -282,8 +281,8 @@ TEST(memory, a_long_program_takes_its_plan_and_the_published_constant) {
   Trainer trainer(CompiledTraining::load(folder / "step.thimble"));
   trainer.save(folder / "weights.safetensors");
   const int64_t taken = test::peak_bytes() - before;
-  EXPECT_LE(taken, sum + kPublished);
-  EXPECT_GT(taken, sum - plan.reserved_bytes + kPublished);  // the constant alone is too little
+  EXPECT_LE(taken, sum);
+  EXPECT_GT(taken, sum - plan.reserved_bytes / 2);  // the tables are most of what is set aside
 }
 
 TEST(memory, the_high_water_mark_is_exact) {

@@ -2,11 +2,14 @@
 #include <gmock/gmock.h>
 #include <thimble/recipes.h>
 
+#include <chrono>
 #include <functional>
+#include <random>
 
 #include "exec/program.h"
 #include "plan/transfer_ops.h"
 #include "program/check.h"
+#include "program/in_flight.h"
 #include "program/program_files.h"
 #include "program/regions.h"
 #include "train/compile.h"
@@ -271,6 +274,64 @@ TEST(program, that_touches_memory_of_a_transfer_is_refused) {
   Program reading = moving();
   reading.calls[1].inputs = {0};
   EXPECT_EQ(error_of(reading), "");
+}
+
+TEST(in_flight, counts_ranges_as_a_list_of_them_does) {
+  std::mt19937 random(1);
+  std::vector<std::pair<int64_t, int64_t>> ranges(40);
+  std::vector<int64_t> marks;
+  for (auto& [first, last] : ranges) {
+    first = static_cast<int64_t>(random() % 100);
+    last = first + static_cast<int64_t>(random() % 20);
+    marks.insert(marks.end(), {first, last});
+  }
+  RangeCounter counter(marks);
+  std::vector<bool> is_in(ranges.size());
+  int hits = 0;
+  for (int i = 0; i < 4000; ++i) {
+    const size_t which = random() % ranges.size();
+    counter.add(ranges[which].first, ranges[which].second, is_in[which] ? -1 : 1);
+    is_in[which] = !is_in[which];
+    const auto first = static_cast<int64_t>(random() % 130) - 5;
+    const int64_t last = first + static_cast<int64_t>(random() % 4);
+    bool wanted = false;
+    for (size_t r = 0; r < ranges.size(); ++r) {
+      const bool is_empty = ranges[r].first == ranges[r].second || first == last;
+      wanted =
+          wanted || (is_in[r] && !is_empty && ranges[r].first < last && first < ranges[r].second);
+    }
+    ASSERT_EQ(counter.any(first, last), wanted) << first << " to " << last;
+    hits += wanted ? 1 : 0;
+  }
+  EXPECT_GT(hits, 400);
+  EXPECT_FALSE(RangeCounter({}).any(0, 1));
+}
+
+// A hostile file may begin more transfers than any step, and await none of them. To look at all of
+// them for each call would take minutes.
+TEST(in_flight, many_transfers_are_checked_fast) {
+  constexpr int64_t kMany = 200'000;
+  std::vector<Tensor> tensors(static_cast<size_t>(kMany));
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    tensors[i].type = {DType::u8, {64}};
+    tensors[i].place = Place::arena;
+    tensors[i].at = 64 * static_cast<int64_t>(i);
+  }
+  const auto start = std::chrono::steady_clock::now();
+  InFlight in_flight(tensors);
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    ASSERT_EQ(in_flight.disturbed_by_write(tensors[i]), nullptr);
+    in_flight.begin(tensors[i], static_cast<int64_t>(i), i % 2 == 0);
+  }
+  EXPECT_EQ(in_flight.disturbed_by_read(tensors[4]), &tensors[4]);
+  EXPECT_EQ(in_flight.disturbed_by_read(tensors[5]), nullptr);
+  EXPECT_EQ(in_flight.disturbed_by_write(tensors[5]), &tensors[5]);
+  for (int64_t slot = 0; slot < kMany; ++slot) in_flight.await(slot);
+  EXPECT_EQ(in_flight.any(), nullptr);
+  EXPECT_EQ(in_flight.disturbed_by_write(tensors[5]), nullptr);
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  EXPECT_LT(seconds, 30.0);
 }
 
 TEST(regions, belong_to_their_last_writer) {

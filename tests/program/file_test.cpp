@@ -296,6 +296,47 @@ TEST(program_file, refuses_the_average_of_a_parameter_that_is_none) {
               testing::HasSubstr("last.bias.ema is the average of \"last.weight\", which is no"));
 }
 
+TEST(program_file, refuses_an_average_that_is_no_state_and_values_of_two_roles) {
+  TrainerOptions options = all_options()[0];
+  options.ema_decay = 0.5;
+  const auto with_role = [&](const char* name, ir::Role role, bool everywhere) {
+    const test::TemporaryFolder folder;
+    CompiledTraining(test::small_classifier(), options).save(folder / "a");
+    train::TrainingProgram training = train::read_training(folder / "a");
+    for (auto& [key, program] : training.programs) {
+      for (program::Stored& stored : program.stored) {
+        if (stored.name != name) continue;
+        stored.role = role;
+        if (!everywhere) break;
+      }
+      if (!everywhere) break;
+    }
+    train::write_training(training, folder / "b");
+    return error_of([&] { (void)train::read_training(folder / "b"); });
+  };
+  EXPECT_THAT(with_role("last.bias.ema", ir::Role::parameter, true),
+              testing::HasSubstr("or it is itself no state"));
+  EXPECT_THAT(with_role("last.bias", ir::Role::state, true),
+              testing::HasSubstr("which is no parameter of its type"));
+  EXPECT_THAT(with_role("last.bias.ema", ir::Role::parameter, false),
+              testing::HasSubstr("last.bias.ema has two types or roles"));
+}
+
+TEST(program_file, whose_tables_do_not_fit_its_budget_is_refused) {
+  const std::string error = error_after(all_options()[0], [](train::TrainingProgram& t) {
+    t.options.memory_budget = t.plan.planned_peak_bytes + t.plan.input_pipeline_bytes + 1000;
+    t.plan.reserved_bytes = 0;
+  });
+  EXPECT_THAT(error, testing::HasSubstr("the tables of its programs, but its memory budget is"));
+}
+
+TEST(program_file, finds_too_few_test_samples_before_the_first_step) {
+  Trainer trainer(CompiledTraining(test::small_classifier(), all_options()[0]));
+  EXPECT_THAT(error_of([&] { trainer.fit(images(16), {.validation = images(3)}); }),
+              testing::HasSubstr("--test-samples"));
+  EXPECT_EQ(trainer.steps(), 0);
+}
+
 TEST(program_file, refuses_batches_that_it_has_no_program_for) {
   const test::TemporaryFolder folder;
   CompiledTraining(test::small_classifier(), all_options()[0]).save(folder / "a");

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "io/temporary_folder.h"
 #include "train/fit.h"
 
 namespace thimble::batch_stream_test {
@@ -180,6 +181,43 @@ TEST(batch_stream, read_straight_passes_on_errors_of_reading) {
   broken.fit(rows.take(4), again);
   whole.fit(rows.take(4), again);
   EXPECT_EQ(broken.weights_sha256(), whole.weights_sha256());
+}
+
+// Damaged data may take no step from a training, whether they are read ahead or by the step.
+TEST(batch_stream, an_error_of_reading_saves_the_steps_before_it) {
+  for (const int prefetch : {0, 1}) {
+    for (const int64_t parts : {1, 2}) {
+      SCOPED_TRACE(testing::Message() << "prefetch " << prefetch << ", parts " << parts);
+      const auto rows = [](int64_t damaged) {
+        return data::generator(12, {{"features", {2}}, {"label", {}, DType::i32, true}},
+                               [damaged](int64_t index, std::span<void* const> out) {
+                                 if (index == damaged) throw Error("disk", "is gone");
+                                 std::fill_n(static_cast<float*>(out[0]), 2, 1.0F);
+                                 *static_cast<int32_t*>(out[1]) = static_cast<int32_t>(index % 2);
+                               });
+      };
+      const test::TemporaryFolder folder;
+      const std::string path = folder / "checkpoint";
+      const TrainerOptions options{.batch = 4, .micro_batches = parts, .threads = 1};
+      FitOptions fit{.epochs = 2, .shuffle = false, .prefetch = prefetch};
+      fit.checkpoint = path;
+      Trainer straight(classifier(), options);
+      straight.fit(rows(-1), fit);
+      Trainer broken(classifier(), options);
+      std::string said;
+      try {
+        broken.fit(rows(10), fit);
+      } catch (const Error& error) {
+        said = error.what();
+      }
+      EXPECT_THAT(said, testing::HasSubstr("[disk] is gone. The training up to step 2 is saved"));
+      Trainer resumed(classifier(), options);
+      resumed.resume(path);
+      EXPECT_EQ(resumed.steps(), 2);
+      resumed.fit(rows(-1), fit);
+      EXPECT_EQ(resumed.weights_sha256(), straight.weights_sha256());
+    }
+  }
 }
 
 TEST(batch_stream, keeps_the_evaluation_from_its_first_use_on) {

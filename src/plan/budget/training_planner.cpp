@@ -232,7 +232,10 @@ void TrainingPlanner::require_room(const ProgramKey& key, const std::string& wor
 
 void TrainingPlanner::require_budget() const {
   const Plan plan = this->plan();
-  if (plan.fits) return;
+  if (!plan.fits) refuse_budget(plan);
+}
+
+void refuse_budget(const Plan& plan) {
   throw Error(
       "memory budget",
       fmt::format("training with batch {} needs {} at least, {} of it for reading samples; the "

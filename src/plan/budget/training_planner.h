@@ -24,7 +24,7 @@ struct TrainingBudget {
   int64_t batch = 1;           // samples of a step
   int64_t micro_batches = 1;   // of a step; 0: as many as the budget needs
   ActivationStorage saved;     // see Budget
-  int64_t tables_bytes = 0;    // set aside for tables of long programs
+  int64_t tables_bytes = 0;    // set aside for the tables of a program file
   int threads = 1;
 };
 
@@ -89,7 +89,7 @@ class TrainingPlanner {
   [[nodiscard]] const Fitted& update() const { return *programs_.find(programs_.update_key()); }
   [[nodiscard]] bool swaps() const { return !update().slot_bytes.empty(); }
   [[nodiscard]] int64_t micro_batches() const;
-  // Bytes still reserved for constants of smaller batches, and those for tables of long programs.
+  // Bytes still reserved for constants of smaller batches, and those for a program's tables.
   [[nodiscard]] int64_t reserved_bytes() const;
   // Bytes of all programs, including reserves.
   [[nodiscard]] int64_t needed_bytes() const;
@@ -117,5 +117,9 @@ class TrainingPlanner {
   Swap swap_;                           // the wanted mode, if a swap file is possible
   std::string no_swap_;                 // why a swap file is not possible
 };
+
+// Throws the Error that a plan does not keep its budget, naming the nearest one that works and what
+// is alive at the peak.
+[[noreturn]] void refuse_budget(const Plan& plan);
 
 }  // namespace thimble::plan
