@@ -136,6 +136,36 @@ breaks "an include against the order of the layers" < <(
       if (to in known && !((layer, to) in allowed)) print FILENAME ":" FNR
     }' "${files[@]}")
 
+# So do includes between the folders of src/plan. core: the files of src/plan itself.
+plan_layers='
+pack:
+core: pack
+order: core
+remat: core order
+update: core order remat
+swap: core
+budget: core order remat update swap
+'
+breaks "an include against the order of the plan's folders" < <(
+  files=(src/plan/**/*.{h,cpp})
+  [ ${#files[@]} -eq 0 ] || layers=$plan_layers awk '
+    function folder(path, part) { return split(path, part, "/") > 2 ? part[2] : "core" }
+    BEGIN {
+      count = split(ENVIRON["layers"], lines, "\n")
+      for (i = 1; i <= count; ++i) {
+        words = split(lines[i], word, /[: ]+/)
+        for (j = 1; j <= words; ++j) allowed[word[1], word[j]] = 1
+      }
+    }
+    FNR == 1 {
+      from = folder(substr(FILENAME, 5))
+      if (!((from, from) in allowed)) print FILENAME ":" FNR
+    }
+    /^ *# *include *"plan\// {
+      split($0, quoted, "\"")
+      if (!((from, folder(quoted[2])) in allowed)) print FILENAME ":" FNR
+    }' "${files[@]}")
+
 # These folders use an op's definition and never its name.
 nameless=(src/{ir,autodiff,passes,plan,exec,emit}/**/*.{h,cpp})
 # attrs.h names the values of public enumerations, some of which have names of ops.

@@ -6,7 +6,7 @@ tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 cd "$tree"
 mkdir -p include/thimble src/ops/{flicker,glow,soft_glow}
-mkdir -p src/{passes,ir,exec,novel,train,io,data,eval,program} apps/thimble python/src scripts docs
+mkdir -p src/plan/{pack,swap,guess} src/{passes,ir,exec,novel,train,io,data,eval,program} apps/thimble python/src scripts docs
 
 printf 'namespace thimble::ops::glow_impl::HWY_NAMESPACE {\nnamespace thimble::ops {\n' \
   >src/ops/glow/simd.cpp
@@ -27,6 +27,10 @@ printf '#include <thimble/types.h>\n#  include <thimble/trainer.h>\n' >src/ir/up
 printf '#include <thimble/graph.h>\n#include <thimble/recipes.h>\n' >include/thimble/schedule.h
 printf '#include <thimble/ops/glow.h>\n' >src/exec/composed.cpp
 printf 'int y;\n' >src/novel/unknown.cpp
+printf '#include "plan/arena.h"\n#include "plan/pack/pack.h"\n' >src/plan/pack/upwards.cpp
+printf '#include "plan/arena.h"\n#include "plan/remat/schedule.h"\n' >src/plan/swap/beside.cpp
+printf 'int y;\n' >src/plan/guess/unknown.cpp
+printf '#include "plan/arena.h"\n#include "plan/pack/pack.h"\n' >src/plan/good.cpp
 printf '#include <zlib.h>\n#include "plan/arena.h"\n#include "passes/passes.h"\n' >src/exec/good.cpp
 printf '#include "simd/gemm.h"\n' >apps/thimble/kernel.cpp
 printf 'bool glows = std::string_view(node.op->name) != "glow";\n' >apps/thimble/by_name.cpp
@@ -68,6 +72,9 @@ src/passes/by_name.cpp:2: the op glow is named outside its folder
 src/passes/long.cpp:501: more than 500 lines
 src/passes/open.cpp:1: an open end: do it, or put it in the tracker
 src/passes/upwards.cpp:3: an include against the order of the layers
+src/plan/guess/unknown.cpp:1: an include against the order of the plan's folders
+src/plan/pack/upwards.cpp:1: an include against the order of the plan's folders
+src/plan/swap/beside.cpp:2: an include against the order of the plan's folders
 src/program/by_name.cpp:1: an op is named outside its folder
 src/train/by_header.cpp:2: an op is named outside its folder
 EOF

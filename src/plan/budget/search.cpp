@@ -1,7 +1,6 @@
 #include "plan/budget/search.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "plan/budget/strategies.h"
@@ -224,7 +223,7 @@ class BudgetSearch {
     Candidate best = least_swapped(variant);
     if (!keeps(best.cost)) return best;
     const std::vector<double> node_ms = node_times(variant);
-    const double computing_ms = std::accumulate(node_ms.begin(), node_ms.end(), 0.0);
+    const double computing_ms = times_.of(variant.graph);
     for (const double share : kSharesOfStaging) {
       const auto staging = static_cast<int64_t>(share * static_cast<double>(rates_.staging_bytes));
       const SwapCosts costs = rates_.with_staging(rates_.staging_within(staging)).costs(node_ms);

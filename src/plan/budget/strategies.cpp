@@ -1,9 +1,8 @@
 #include "plan/budget/strategies.h"
 
-#include <fmt/format.h>
-
 #include "plan/lifetimes.h"
 #include "plan/remat/storage.h"
+#include "plan/text_parts.h"
 #include "plan/work.h"
 
 namespace thimble::plan {
@@ -16,10 +15,6 @@ double operations_of(const ir::Graph& graph, const ir::Node& node) {
   if (!node.op->memory.views.empty()) return 0.0;
   const double flops = flops_of(graph, node);
   return flops > 0.0 ? flops : static_cast<double>(graph.type(node.outputs[0]).shape.elements());
-}
-
-std::string counted(int64_t values) {
-  return fmt::format("{} {}", values, values == 1 ? "value" : "values");
 }
 
 }  // namespace
@@ -67,7 +62,7 @@ void Strategies::add(const std::string& name, const ir::Graph& graph) {
   }
   if (left == list_.back().left_bytes) return;  // its cost is added to the next row
   PlanStrategy& strategy = row(name, left);
-  if (values > 0) strategy.detail = counted(values);
+  if (values > 0) strategy.detail = plural(values, "value");
   strategy.extra_flops = flops;
   strategy.predicted_ms = recomputed.empty() ? 0.0 : ms - ms_;
   ms_ = ms;
@@ -85,7 +80,7 @@ void Strategies::add_lossy(const std::string& name, const ir::Graph& graph) {
   strategy.lossless = stored == 0;
   strategy.predicted_ms = ms_ - ms;
   if (stored > 0) {
-    strategy.detail = counted(stored);
+    strategy.detail = plural(stored, "value");
   } else if (strategy.saved_bytes == 0) {
     strategy.detail = "none found of 4 KiB and more that lowers the peak; nothing is changed";
   }
@@ -102,7 +97,7 @@ void predict_as_rehearsed(Plan& plan, const Rehearsal& rehearsal) {
 
 void Strategies::add_swap(const Plan& plan, int64_t values, double stall_ms) {
   PlanStrategy& strategy = row(kSwap, plan.planned_peak_bytes);
-  strategy.detail = counted(values);
+  strategy.detail = plural(values, "value");
   strategy.extra_io_bytes = plan.swap_read_bytes + plan.swap_written_bytes;
   strategy.predicted_ms = stall_ms;
 }

@@ -27,6 +27,13 @@ ArenaOptions of_one_thread(ArenaOptions options) {
   return options;
 }
 
+// The variant under a key, made when it is first asked for.
+template <typename Key, typename Make>
+const Variant& remembered(std::map<Key, Variant>& known, Key key, const Make& make) {
+  const auto found = known.find(key);
+  return found != known.end() ? found->second : known.emplace(key, make()).first->second;
+}
+
 }  // namespace
 
 Variants::Variants(const ir::Graph& graph, const ArenaOptions& options,
@@ -98,17 +105,14 @@ Variant Variants::apply(const StepDecisions& decisions) {
 }
 
 const Variant& Variants::cheap(bool tiled) {
-  const auto known = cheap_.find(tiled);
-  if (known != cheap_.end()) return known->second;
-  return cheap_.emplace(tiled, found(tiled, {.arena = options_})).first->second;
+  return remembered(cheap_, tiled, [&] { return found(tiled, {.arena = options_}); });
 }
 
 const Variant& Variants::smallest(bool tiled) {
-  const auto known = smallest_.find(tiled);
-  if (known != smallest_.end()) return known->second;
-  Variant least = found(tiled, {.arena = options_, .any_op = true});
-  if (cheap(tiled).arena_bytes <= least.arena_bytes) least = cheap(tiled);
-  return smallest_.emplace(tiled, std::move(least)).first->second;
+  return remembered(smallest_, tiled, [&] {
+    Variant least = found(tiled, {.arena = options_, .any_op = true});
+    return cheap(tiled).arena_bytes <= least.arena_bytes ? cheap(tiled) : least;
+  });
 }
 
 const Variant& Variants::balanced() {
@@ -141,12 +145,11 @@ int64_t Variants::level_arena_bytes(int number) {
 }
 
 const Variant& Variants::level(int number) {
-  const auto known = levels_.find(number);
-  if (known != levels_.end()) return known->second;
-  const int64_t target = level_arena_bytes(number);
-  const bool tiled = !has_tiled_updates() || target >= smallest(true).arena_bytes;
-  RecomputeOptions options{.arena = options_, .target_bytes = target, .any_op = true};
-  return levels_.emplace(number, found(tiled, options)).first->second;
+  return remembered(levels_, number, [&] {
+    const int64_t target = level_arena_bytes(number);
+    const bool tiled = !has_tiled_updates() || target >= smallest(true).arena_bytes;
+    return found(tiled, {.arena = options_, .target_bytes = target, .any_op = true});
+  });
 }
 
 }  // namespace thimble::plan

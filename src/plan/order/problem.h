@@ -46,8 +46,8 @@ class OrderProblem {
   };
 
   // Rules: data flow; an update after all other readers of what it changes, and after the loss.
-  // loss_first: what the loss does not need runs after it, too. Throws Error where rules contradict
-  // one another.
+  // loss_first: nodes that the loss does not need run after it, too. Throws Error where rules
+  // contradict one another.
   OrderProblem(const ir::Graph& graph, const ArenaOptions& options, bool loss_first = false);
 
   [[nodiscard]] int size() const { return static_cast<int>(steps_.size()); }
@@ -114,8 +114,8 @@ class OrderRun {
 // The largest sum of bytes alive in an order of all nodes.
 [[nodiscard]] int64_t peak_of(const OrderProblem& problem, std::span<const int> order);
 
-// No order has a smaller peak: the largest sum, over the nodes, of what must live while it runs in
-// any order, because it is made by what comes before it and read by what comes after it.
+// A lower bound of the peak of any order. While a node runs, values live that must be made before
+// it and read after it, whatever the order; the bound is the largest sum of them.
 [[nodiscard]] int64_t order_bound(const OrderProblem& problem);
 
 }  // namespace thimble::plan

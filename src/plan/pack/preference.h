@@ -10,7 +10,7 @@
 
 namespace thimble::plan {
 
-// What an item is ranked by, the largest first.
+// A property that ranks items, the largest first.
 enum class Key {
   load,      // of the heaviest section it is alive in
   load_sum,  // of all its sections

@@ -114,7 +114,7 @@ Problems make_problems(std::span<const Buffer> buffers) {
   int64_t size_unit = 0;
   Problems problems;
   if (order.empty()) return problems;
-  // Offsets are sums of sizes rounded to the alignment, so what divides all of those divides them.
+  // Offsets are sums of sizes rounded to the alignment, so a divisor of all these divides them.
   for (int i : order) {
     const Buffer& b = buffers[static_cast<size_t>(i)];
     size_unit = std::gcd(size_unit, rounded_up(b.size, alignment_unit));

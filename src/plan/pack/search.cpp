@@ -146,10 +146,10 @@ class PackSearch {
     const std::vector<int> next = candidates(section);
     const size_t mark = trail_.size();
     for (size_t k = 0; k < next.size(); ++k) {
-      const bool again =
+      const bool is_tried =
           std::any_of(next.begin(), next.begin() + static_cast<std::ptrdiff_t>(k),
                       [&](int other) { return same_needs(item(other), item(next[k])); });
-      if (again) continue;
+      if (is_tried) continue;  // an equal item was
       place(next[k], items);
       if (try_rest(first, last, items, mark)) return true;
       if (gave_up_) return false;
@@ -295,7 +295,7 @@ class PackSearch {
     }
   }
 
-  // Floors rise to the lowest offset of what waits in their section. False: one is too full.
+  // Raises floors to the lowest offset of waiting items in their section. False: one is too full.
   bool infer(int first, int last) {
     for (int section = first; section < last; ++section) {
       const size_t s = static_cast<size_t>(section);

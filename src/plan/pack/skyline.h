@@ -15,9 +15,9 @@ struct Skyline {
   int64_t steps = 0;  // work, in items looked at
 };
 
-// Takes the lowest valley of the skyline of what is placed and puts into it, of the items that lie
-// within its span of time, the one of smallest rank; where none fits, the valley is filled up to
-// its lower side. About O(n log n).
+// Takes the lowest valley of the skyline of placed items. Of the items that lie within its span of
+// time, puts the one of smallest rank into it; where none fits, fills the valley up to its lower
+// side. About O(n log n).
 // Source: the best-fit heuristic of T. Sekiyama et al., "Profile-guided memory optimization for
 // deep neural networks", arXiv 1804.10001, with ranks of our own.
 [[nodiscard]] Skyline pack_skyline(const Problem& problem, std::span<const int> rank);

@@ -338,6 +338,7 @@ std::vector<RematSchedule> segmented(const ScheduleBuilder& builder, const std::
 // from the step as it is.
 RematSchedule searched(const ScheduleBuilder& builder, const RecomputeOptions& options,
                        RematSchedule first) {
+  if (!options.any_op) return first;
   Best best(builder, options);
   best.consider(std::move(first));
   std::vector<char> may(builder.graph().nodes.size(), 0);
@@ -347,18 +348,16 @@ RematSchedule searched(const ScheduleBuilder& builder, const RecomputeOptions& o
     may[static_cast<size_t>(n)] = 1;
     if (!builder.rule(n).free) open.push_back(n);
   }
-  if (options.any_op) {
-    for (RematSchedule& start : segmented(builder, may, best)) {
-      best.consider(Chooser(builder, options, 1.0, std::move(start)).chosen());
-    }
-    const auto anneal_to = [&](int64_t bytes) {
-      RematSchedule end = anneal(builder, open, best.schedule(), std::max<int64_t>(bytes, 1));
-      best.consider(Chooser(builder, options, 1.0, std::move(end)).chosen());
-    };
-    // Anneal towards the target. For the smallest choice, then reduce its work.
-    anneal_to(std::max(options.target_bytes, best.schedule().peak_bytes / 2));
-    if (options.target_bytes == 0) anneal_to(best.schedule().peak_bytes);
+  for (RematSchedule& start : segmented(builder, may, best)) {
+    best.consider(Chooser(builder, options, 1.0, std::move(start)).chosen());
   }
+  const auto anneal_to = [&](int64_t bytes) {
+    RematSchedule end = anneal(builder, open, best.schedule(), std::max<int64_t>(bytes, 1));
+    best.consider(Chooser(builder, options, 1.0, std::move(end)).chosen());
+  };
+  // Anneal towards the target. For the smallest choice, then reduce its work.
+  anneal_to(std::max(options.target_bytes, best.schedule().peak_bytes / 2));
+  if (options.target_bytes == 0) anneal_to(best.schedule().peak_bytes);
   return best.schedule();
 }
 

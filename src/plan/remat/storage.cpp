@@ -17,6 +17,20 @@ namespace {
 // Smaller values are not stored in 16 bits: they save too little for the error.
 constexpr int64_t kLeastBytes = 4096;
 
+// By value: the value that it is a view of, or itself. Views after this node count as values.
+std::vector<int> view_roots(const ir::Graph& graph, size_t last_node) {
+  std::vector<int> roots(graph.values.size());
+  std::iota(roots.begin(), roots.end(), 0);
+  for (size_t n = 0; n < std::min(last_node + 1, graph.nodes.size()); ++n) {
+    const ir::Node& node = graph.nodes[n];
+    for (const ir::Alias& view : node.op->memory.views) {
+      roots[static_cast<size_t>(node.outputs[static_cast<size_t>(view.out)])] =
+          roots[static_cast<size_t>(node.input(view.in))];
+    }
+  }
+  return roots;
+}
+
 // A value that could be stored in 16 bits, and the backward nodes that read it.
 struct LateValue {
   int value;
@@ -26,26 +40,17 @@ struct LateValue {
 // The values that may be stored in 16 bits.
 std::vector<LateValue> candidates_of(const ir::Graph& graph) {
   const int loss_node = graph.data(*graph.loss).producer;
-  std::vector<int> roots(graph.values.size());  // by value: the value it is a view of, or itself
-  std::iota(roots.begin(), roots.end(), 0);
+  // A backward view reads the loaded value.
+  const std::vector<int> roots = view_roots(graph, static_cast<size_t>(loss_node));
   std::vector<LateValue> found(graph.values.size());
   // By root: the number of its values that the backward part reads.
   std::vector<int> late_values(graph.values.size(), 0);
-  for (int n = 0; n < static_cast<int>(graph.nodes.size()); ++n) {
-    const ir::Node& node = graph.nodes[static_cast<size_t>(n)];
-    for (const ir::Alias& view : node.op->memory.views) {
-      if (n > loss_node) break;  // a backward view reads the loaded value
-      roots[static_cast<size_t>(node.outputs[static_cast<size_t>(view.out)])] =
-          roots[static_cast<size_t>(node.input(view.in))];
-    }
-    for (const int id : node.inputs) {
+  for (int n = loss_node + 1; n < static_cast<int>(graph.nodes.size()); ++n) {
+    for (const int id : graph.nodes[static_cast<size_t>(n)].inputs) {
       if (id < 0) continue;
-      LateValue& candidate = found[static_cast<size_t>(id)];
-      if (n > loss_node && (candidate.readers.empty() || candidate.readers.back() != n)) {
-        if (candidate.readers.empty())
-          ++late_values[static_cast<size_t>(roots[static_cast<size_t>(id)])];
-        candidate.readers.push_back(n);
-      }
+      std::vector<int>& readers = found[static_cast<size_t>(id)].readers;
+      if (readers.empty()) ++late_values[static_cast<size_t>(roots[static_cast<size_t>(id)])];
+      if (readers.empty() || readers.back() != n) readers.push_back(n);
     }
   }
   std::vector<char> is_result(graph.values.size(), 0);
@@ -74,11 +79,11 @@ struct Reader {
 class Finder {
  public:
   explicit Finder(const ir::Graph& graph)
-      : graph_(graph), loss_node_(graph.data(*graph.loss).producer) {
-    roots_.resize(graph.values.size());
-    std::iota(roots_.begin(), roots_.end(), 0);
-    readers_.resize(graph.values.size());
-    for (int n = 0; n < static_cast<int>(graph.nodes.size()); ++n) visit(n);
+      : graph_(graph),
+        loss_node_(graph.data(*graph.loss).producer),
+        roots_(view_roots(graph, graph.nodes.size())),
+        readers_(graph.values.size()) {
+    for (int n = loss_node_ + 1; n < static_cast<int>(graph.nodes.size()); ++n) visit(n);
     for (const int id : graph.results()) readers_[root(id)].clear();
   }
 
@@ -101,11 +106,7 @@ class Finder {
 
   void visit(int n) {
     const ir::Node& node = graph_.nodes[static_cast<size_t>(n)];
-    for (const ir::Alias& view : node.op->memory.views) {
-      const int output = node.outputs[static_cast<size_t>(view.out)];
-      roots_[static_cast<size_t>(output)] = static_cast<int>(root(node.input(view.in)));
-    }
-    if (n <= loss_node_ || !node.op->memory.views.empty()) return;
+    if (!node.op->memory.views.empty()) return;
     const ir::MaskRule rule =
         node.op->memory.mask == nullptr ? ir::MaskRule{} : node.op->memory.mask(node.attrs);
     for (size_t i = 0; i < node.inputs.size(); ++i) {
@@ -121,7 +122,7 @@ class Finder {
 
   const ir::Graph& graph_;
   int loss_node_;
-  std::vector<int> roots_;                    // by value: the value it is a view of, or itself
+  std::vector<int> roots_;
   std::vector<std::vector<Reader>> readers_;  // by root, in node order
 };
 
@@ -240,17 +241,12 @@ Peak peak_of(const ir::Graph& graph, const ArenaOptions& options) {
   return peak;
 }
 
-// The peak of the step in this order after cheap recomputation.
-int64_t peak_bytes_after_cheap_recomputation(const ir::Graph& graph, const ArenaOptions& options) {
-  return live_peak_bytes(recompute_as_ordered(graph, {.arena = options}), options);
-}
-
 }  // namespace
 
 ir::Graph store_in_16_bits(const ir::Graph& graph, const ActivationStorage& storage,
                            const ArenaOptions& options) {
   ir::Graph best = graph;
-  if (storage.store == nullptr || !graph.loss || graph.data(*graph.loss).producer < 0) return best;
+  if (storage.store == nullptr || !has_backward_part(graph)) return best;
   const std::vector<LateValue> candidates = candidates_of(graph);
   std::vector<const LateValue*> chosen;
   std::vector<char> taken(candidates.size(), 0);
@@ -289,9 +285,10 @@ std::vector<ir::Graph> keep_bit_masks(std::span<const ir::Graph> orders,
   if (!has_backward_part(first) || Finder(first).chosen().empty()) return whole;
   std::vector<ir::Graph> masked;
   for (const ir::Graph& order : orders) masked.push_back(with_bits(order, Finder(order).chosen()));
-  const bool is_smaller = peak_bytes_after_cheap_recomputation(masked.front(), options) <
-                          peak_bytes_after_cheap_recomputation(whole.front(), options);
-  return is_smaller ? masked : whole;
+  const auto peak_bytes = [&options](const ir::Graph& graph) {
+    return live_peak_bytes(recompute_as_ordered(graph, {.arena = options}), options);
+  };
+  return peak_bytes(masked.front()) < peak_bytes(whole.front()) ? masked : whole;
 }
 
 }  // namespace thimble::plan

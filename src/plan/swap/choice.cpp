@@ -12,12 +12,6 @@ constexpr double kLeastAddedMs = 1e-9;
 // The score of a cut that is not computed yet.
 constexpr double kUnknown = std::numeric_limits<double>::infinity();
 
-// Steps from `first` up to, not including, `last`.
-struct Range {
-  int first;
-  int last;
-};
-
 // A change of an item's `out`.
 struct Cut {
   int item = -1;
@@ -33,7 +27,7 @@ class Choosing {
   }
 
   void run() {
-    if (options_.in_file) put_out_what_is_given();
+    if (options_.in_file) apply_given_cuts();
     while (cut_at_the_peak()) {
     }
     take_back();
@@ -42,7 +36,7 @@ class Choosing {
  private:
   [[nodiscard]] SwapItem& item(int number) { return items_[static_cast<size_t>(number)]; }
 
-  void put_out_what_is_given() {
+  void apply_given_cuts() {
     for (size_t i = 0; i < items_.size(); ++i) {
       if (options_.in_file->count(items_[i].name) == 0) continue;
       apply({static_cast<int>(i), -1, true}, true);
@@ -53,44 +47,42 @@ class Choosing {
     return !item.persistent() || !options_.in_file || options_.in_file->count(item.name) > 0;
   }
 
-  // The steps that a cut frees.
-  [[nodiscard]] std::vector<Range> freed(const Cut& cut) const {
-    const SwapItem& item = items_[static_cast<size_t>(cut.item)];
-    std::vector<Range> ranges;
+  // Calls use(live) with the live bytes of each step that a cut frees.
+  template <typename Use>
+  void for_each_freed(const Cut& cut, const Use& use) {
+    const std::vector<Access>& accesses = item(cut.item).accesses;
+    const auto visit = [&](int first, int last) {
+      for (int t = first; t < last; ++t) use(live_[static_cast<size_t>(t)]);
+    };
     if (cut.ends) {
-      ranges.push_back({0, item.accesses.empty() ? steps_ : item.accesses.front().step});
-      if (!item.accesses.empty()) ranges.push_back({item.accesses.back().step + 1, steps_});
+      visit(0, accesses.empty() ? steps_ : accesses.front().step);
+      if (!accesses.empty()) visit(accesses.back().step + 1, steps_);
     }
     if (cut.gap > 0) {
       const auto gap = static_cast<size_t>(cut.gap);
-      ranges.push_back({item.accesses[gap - 1].step + 1, item.accesses[gap].step});
+      visit(accesses[gap - 1].step + 1, accesses[gap].step);
     }
-    return ranges;
+  }
+
+  static void set_out(const Cut& cut, std::vector<char>& out, bool is_out) {
+    if (cut.ends) out.front() = out.back() = is_out ? 1 : 0;
+    if (cut.gap > 0) out[static_cast<size_t>(cut.gap)] = is_out ? 1 : 0;
   }
 
   void apply(const Cut& cut, bool out) {
-    SwapItem& changed = item(cut.item);
     std::vector<double>& scores = scores_[static_cast<size_t>(cut.item)];
     std::fill(scores.begin(), scores.end(), kUnknown);
-    if (cut.ends) changed.out.front() = changed.out.back() = out ? 1 : 0;
-    if (cut.gap > 0) changed.out[static_cast<size_t>(cut.gap)] = out ? 1 : 0;
-    for (const Range& range : freed(cut)) {
-      for (int t = range.first; t < range.last; ++t) {
-        live_[static_cast<size_t>(t)] += out ? -changed.bytes : changed.bytes;
-      }
-    }
+    set_out(cut, item(cut.item).out, out);
+    const int64_t added = out ? -item(cut.item).bytes : item(cut.item).bytes;
+    for_each_freed(cut, [added](int64_t& live) { live += added; });
   }
 
   // Bytes above the target that a cut takes away, summed over the steps.
-  [[nodiscard]] double benefit(const Cut& cut) const {
-    const int64_t bytes = items_[static_cast<size_t>(cut.item)].bytes;
+  [[nodiscard]] double benefit(const Cut& cut) {
     int64_t sum = 0;
-    for (const Range& range : freed(cut)) {
-      for (int t = range.first; t < range.last; ++t) {
-        const int64_t over = live_[static_cast<size_t>(t)] - options_.target_bytes;
-        sum += std::clamp<int64_t>(over, 0, bytes);
-      }
-    }
+    for_each_freed(cut, [&, bytes = item(cut.item).bytes](int64_t live) {
+      sum += std::clamp<int64_t>(live - options_.target_bytes, 0, bytes);
+    });
     return static_cast<double>(sum);
   }
 
@@ -99,8 +91,7 @@ class Choosing {
     SwapItem& changed = item(cut.item);
     const double before = transfers_ms(changed);
     const std::vector<char> kept = changed.out;
-    if (cut.ends) changed.out.front() = changed.out.back() = 1;
-    if (cut.gap > 0) changed.out[static_cast<size_t>(cut.gap)] = 1;
+    set_out(cut, changed.out, true);
     const double after = transfers_ms(changed);
     changed.out = kept;
     return after - before;
@@ -140,8 +131,7 @@ class Choosing {
     return true;
   }
 
-  // Cuts of other items only lower a score, so old scores are bounds and few need to be computed
-  // again.
+  // Cuts of other items only lower a score, so old scores are bounds and few change.
   [[nodiscard]] Cut best_at(int step) {
     struct Candidate {
       double bound;

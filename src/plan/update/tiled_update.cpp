@@ -73,7 +73,7 @@ struct Pair {
   size_t update;
 };
 
-// A list of steps and what lives at each.
+// A list of steps, and the live bytes at each.
 struct Trial {
   std::vector<Step> steps;
   std::vector<int64_t> live;
@@ -90,12 +90,6 @@ bool saves(const Trial& before, const Trial& after, const Pair& pair) {
                                           peak_within(before, pair.gradient, pair.update + 1);
 }
 
-// A parameter whose update is tiled.
-struct Chosen {
-  std::string name;
-  int64_t bytes;
-};
-
 class Tiler {
  public:
   Tiler(const ir::Graph& graph, const ArenaOptions& options)
@@ -109,8 +103,8 @@ class Tiler {
 
   // One update after the other, in their order: those of the named parameters, or, without names,
   // those that save memory. Returns the parameters.
-  std::vector<Chosen> tile(const std::set<std::string>* names = nullptr) {
-    std::vector<Chosen> chosen;
+  std::vector<const ir::ValueData*> tile(const std::set<std::string>* names = nullptr) {
+    std::vector<const ir::ValueData*> chosen;
     for (size_t at = 0; at < now_.steps.size(); ++at) {
       const std::optional<Pair> pair = pair_of(at);
       if (!pair) continue;
@@ -118,9 +112,9 @@ class Tiler {
       const ir::ValueData& param = graph_.data(now_.steps[at].node.input(0));
       if (!next) continue;
       if (names != nullptr ? names->count(param.name) == 0 : !saves(now_, *next, *pair)) continue;
-      chosen.push_back({param.name, size_bytes(param.type.dtype, param.type.shape)});
+      chosen.push_back(&param);
       now_ = std::move(*next);
-      at = pair->gradient;  // what stood behind it moved
+      at = pair->gradient;  // the steps behind it moved
     }
     return chosen;
   }
@@ -151,7 +145,7 @@ class Tiler {
     return {};
   }
 
-  // Whether something between the two changes what the gradient is computed from.
+  // Whether a node between the two changes an input of the gradient.
   [[nodiscard]] bool loses_inputs(const Pair& pair) const {
     const std::vector<int>& inputs = now_.steps[pair.gradient].node.inputs;
     for (size_t at = pair.gradient + 1; at < pair.update; ++at) {
@@ -203,16 +197,18 @@ ir::Graph tile_updates(const ir::Graph& graph, const ArenaOptions& options) {
       std::any_of(graph.nodes.begin(), graph.nodes.end(),
                   [](const ir::Node& node) { return node.op->optimizer.name != nullptr; });
   if (!has_updates || !options.fast) return graph;  // a reference kernel has no memory for a tile
-  // What lives when is settled by what is recomputed.
+  // Recomputation decides which values live at the same time.
   const RecomputeOptions quick{.arena = options, .quick_order = true};
   const ir::Graph settled = recompute(graph, quick);
-  std::vector<Chosen> chosen = Tiler(settled, options).tile();
-  std::stable_sort(chosen.begin(), chosen.end(),
-                   [](const Chosen& a, const Chosen& b) { return a.bytes > b.bytes; });
-  // What is then recomputed may differ, for the worse, too: then the larger gradients alone.
+  std::vector<const ir::ValueData*> chosen = Tiler(settled, options).tile();
+  const auto is_larger = [](const ir::ValueData* a, const ir::ValueData* b) {
+    return size_bytes(a->type.dtype, a->type.shape) > size_bytes(b->type.dtype, b->type.shape);
+  };
+  std::stable_sort(chosen.begin(), chosen.end(), is_larger);
+  // With tiled updates the choice of recomputation may be worse: then the larger gradients alone.
   for (int tries = 0; tries < kMaxTries && !chosen.empty(); ++tries) {
     std::set<std::string> names;
-    for (const Chosen& each : chosen) names.insert(each.name);
+    for (const ir::ValueData* const each : chosen) names.insert(each->name);
     Tiler tiler(graph, options);
     tiler.tile(&names);
     ir::Graph result = tiler.finish();
