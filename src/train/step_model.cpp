@@ -1,8 +1,10 @@
 #include "train/step_model.h"
 
+#include <fmt/format.h>
 #include <thimble/error.h>
 
 #include <cstring>
+#include <string_view>
 
 #include "train/checkpoint.h"
 #include "train/compile.h"
@@ -15,9 +17,20 @@ constexpr const char* kPosition = "position";
 constexpr const char* kLogits = "logits";
 const ProgramKey kKey{0, 1};
 
+// Sets an input of one i32. Empty: the graph does not have it.
 void set(std::span<std::byte> input, int64_t value) {
   const auto number = static_cast<int32_t>(value);
-  if (input.size() == sizeof(number)) std::memcpy(input.data(), &number, sizeof(number));
+  if (!input.empty()) std::memcpy(input.data(), &number, sizeof(number));
+}
+
+// Throws Error unless the input holds one i32 for a batch of 1. Empty: the graph does not have it.
+void require_number(const ir::Graph& graph, const char* name, std::span<const std::byte> input) {
+  for (const ir::ValueData& data : graph.values) {
+    if (data.producer >= 0 || data.name != std::string_view(name) || input.empty()) continue;
+    if (data.type.dtype == DType::i32 && input.size() == sizeof(int32_t)) continue;
+    throw Error(name, fmt::format("expected an input of one i32 for each sample, [N, 1]; got {}",
+                                  ir::to_string(data.type)));
+  }
 }
 
 }  // namespace
@@ -26,8 +39,15 @@ StepModel::StepModel(const Graph& graph, const std::string& checkpoint, int thre
     : model_(graph.ir()), runner_(threads) {
   runner_.add(kKey, inference_graph(model_, 1, false));
   runner_.seal();
-  load_weights(runner_.store(), model_, checkpoint);
   const exec::Session& session = *runner_.at(kKey).session;
+  if (session.source(kToken).empty()) {
+    throw Error(kToken,
+                "no output depends on an input of this name: the model needs one, i32 [N, 1]");
+  }
+  for (const char* const name : {kToken, kPosition}) {
+    require_number(model_, name, session.source(name));
+  }
+  load_weights(runner_.store(), model_, checkpoint);
   for (const auto& [name, id] : model_.outputs) {
     if (name == kLogits) continue;
     Carried carried{session.source(name), session.output(name), {}};
