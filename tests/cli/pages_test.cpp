@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cctype>
 #include <filesystem>
 #include <regex>
@@ -77,6 +78,66 @@ TEST(pages, name_files_that_exist) {
 TEST(pages, of_the_readme_show_the_example_as_it_is) {
   EXPECT_EQ(first_block(read_text(kRoot / "README.md"), "cpp"),
             read_text(kRoot / "examples/digits.cpp"));
+}
+
+TEST(pages, of_the_readme_show_plans_that_the_program_makes) {
+  const std::string page = read_text(kRoot / "README.md");
+  const TemporaryFolder folder;
+  const auto lines = all_matches(page, R"(\n[^\n` ]*/thimble (plan [^\n`]+)\n)");
+  ASSERT_EQ(lines.size(), 2U);
+  for (const std::string& line : lines) {
+    std::istringstream words(line);
+    std::vector<std::string> arguments;
+    for (std::string word; words >> word;) {
+      const bool is_file = !arguments.empty() && arguments.back() == "--report";
+      arguments.push_back(is_file ? folder / word : word);
+    }
+    const Outcome plan = run(arguments);
+    EXPECT_EQ(plan.code, 0) << line << "\n" << plan.err;
+    EXPECT_THAT(plan.out, HasSubstr("planned peak of a step, batch 8: ")) << line;
+    if (line.find("--memory-budget") == std::string::npos) continue;
+    EXPECT_THAT(plan.out, HasSubstr(": kept, ")) << line;
+    EXPECT_THAT(plan.out, HasSubstr("recomputation, ")) << line;
+    EXPECT_THAT(plan.out, HasSubstr("\n  swap, ")) << line;
+    EXPECT_THAT(read_text(arguments.back()), HasSubstr("<html")) << line;
+  }
+}
+
+// The table gives MiB to two digits. Workspaces of other processors' kernels differ a little.
+TEST(pages, of_the_readme_give_the_planned_memory_of_recipes) {
+  const std::string page = read_text(kRoot / "README.md");
+  const std::regex row(R"(\n\| ([a-z0-9]+), [0-9]+ epochs \|[^|]*\|[^|]*\| ([0-9.]+), [0-9.]+ \|)");
+  int rows = 0;
+  for (std::sregex_iterator it(page.begin(), page.end(), row), end; it != end; ++it, ++rows) {
+    const auto json = last_line_json(run({"plan", (*it)[1], "--threads", "1", "--json"}).out);
+    const double mib = json["planned_peak_bytes"].get<double>() / (1 << 20);
+    const double shown = std::stod((*it)[2]);
+    EXPECT_NEAR(mib, shown, 0.005 + 0.02 * shown) << (*it)[1];
+  }
+  EXPECT_EQ(rows, 3);
+}
+
+// The lines of the guide's plan that depend on neither disk nor processor.
+TEST(pages, of_the_memory_plan_show_what_the_program_prints) {
+  const std::string page = read_text(kRoot / "docs/guide/memory-plan.md");
+  const auto command = all_matches(page, "\n```\nthimble (plan [^\n]+)\n");
+  ASSERT_FALSE(command.empty());
+  std::istringstream words(command[0]);
+  std::vector<std::string> arguments;
+  for (std::string word; words >> word;) arguments.push_back(word);
+  const Outcome plan = run(arguments);
+  EXPECT_EQ(plan.code, 0) << plan.err;
+  for (const char* const begin :
+       {"  parameters  ", "  state (moments", "  constants", "  their padding",
+        "beside it the input", "set aside for", "reading is counted"}) {
+    const size_t at = page.find(std::string("\n    ") + begin);
+    ASSERT_NE(at, std::string::npos) << begin;
+    const std::string shown = page.substr(at + 5, page.find('\n', at + 1) - at - 5);
+    EXPECT_THAT("\n" + plan.out, HasSubstr("\n" + shown + "\n"));
+  }
+  const auto names = all_matches(page, R"(\n      ([a-z ]+?)(?:, \d+ values?)? {2,}[-0-9])");
+  EXPECT_GT(names.size(), 5U);
+  for (const std::string& name : names) EXPECT_THAT(plan.out, HasSubstr("\n  " + name)) << name;
 }
 
 TEST(pages, name_commands_of_the_front_door_that_exist) {
@@ -186,6 +247,29 @@ TEST(pages, of_the_command_line_list_the_keys_of_a_plan) {
   const auto json = last_line_json(run({"plan", "mlp", "--memory-budget", "64MiB", "--json"}).out);
   for (const auto& part : {json, json["binding"], json["buffers"][0]}) {
     for (const auto& [key, value] : part.items()) EXPECT_THAT(page, HasSubstr("`" + key + "`"));
+  }
+}
+
+// The table of layers in scripts/check_rules.sh; "base" stands for what all layers share.
+TEST(pages, of_the_architecture_show_every_layer) {
+  const std::string rules = read_text(kRoot / "scripts/check_rules.sh");
+  const size_t begin = rules.find("\nlayers='");
+  ASSERT_NE(begin, std::string::npos);
+  const auto layers =
+      all_matches(rules.substr(begin, rules.find("\n'", begin) - begin), "\n([a-z]+):");
+  const auto drawn = all_matches(read_text(kRoot / "docs/pictures/layers.svg"),
+                                 "class=\"name\">(?:[a-z]+, )?([a-z]+)<");
+  const auto drawn_first =
+      all_matches(read_text(kRoot / "docs/pictures/layers.svg"), "class=\"name\">([a-z]+), ");
+  const std::string page = read_text(kRoot / "docs/architecture.md");
+  EXPECT_GT(layers.size(), 12U);
+  for (const std::string& layer : layers) {
+    if (layer == "base") continue;
+    EXPECT_EQ(std::count(drawn.begin(), drawn.end(), layer) +
+                  std::count(drawn_first.begin(), drawn_first.end(), layer),
+              1)
+        << layer;
+    if (layer != "apps" && layer != "python") EXPECT_THAT(page, HasSubstr("\n| `" + layer + "` |"));
   }
 }
 
