@@ -13,7 +13,7 @@
 namespace thimble::cli {
 namespace {
 
-// What roc_auc is computed from, as outputs.
+// Outputs from which roc_auc is computed.
 constexpr const char* kScores = "class scores";
 constexpr const char* kLabels = "class labels";
 constexpr int64_t kBest = 5;

@@ -46,7 +46,7 @@ Recipe settings_of(const Recipe* recipe, const std::string& name) {
   return settings;
 }
 
-// What is no recipe must be a file.
+// An argument that is no recipe must be a file.
 void check_file(const std::string& argument) {
   std::error_code error;
   if (std::filesystem::exists(argument, error)) return;

@@ -2,7 +2,7 @@
 """Peak memory against the time of a step: thimble under memory budgets, PyTorch with checkpoints.
 
 Usage: python peak_time.py --build DIR --out DIR [--recipe NAME]... [--rounds N] [--seconds S]
-       python peak_time.py --out DIR --draw          (the picture again, from peak_time.json)
+       python peak_time.py --out DIR --draw          (only the picture, from peak_time.json)
 
 Writes peak_time.json and peak_time.svg into the folder --out and prints a table and whether the
 criteria are met. Budgets go from the peak of a step with an ample one down to the smallest that
@@ -227,10 +227,10 @@ def criteria(points):
         within = [p for p in recomputed if share_of_activations(points, p) <= share + ROUNDING]
         if not within:
             least = min(share_of_activations(points, p) for p in recomputed)
-            yield f"activations at {share} by computing again: NOT MET, least is {least:.2f}"
+            yield f"activations at {share} by recomputation: NOT MET, least is {least:.2f}"
             continue
         times = min(share_of_time(points, p) for p in within)
-        yield (f"activations at {share} by computing again in {times:.2f} times the time, at most "
+        yield (f"activations at {share} by recomputation in {times:.2f} times the time, at most "
                f"{most}: {met(times <= most)}")
     swapped = of(points, "automatic")
     least = min(map(peak, swapped)) / peak(first(points))

@@ -9,10 +9,10 @@ from torch.utils.checkpoint import checkpoint
 class Segment(nn.Module):
     """Blocks one after the other; with recomputation, nothing between them is kept."""
 
-    def __init__(self, blocks, again):
+    def __init__(self, blocks, recomputes):
         super().__init__()
         self.blocks = nn.ModuleList(blocks)
-        self.again = again
+        self.recomputes = recomputes
 
     def run(self, *x):
         for block in self.blocks:
@@ -20,7 +20,7 @@ class Segment(nn.Module):
         return x[0]
 
     def forward(self, *x):
-        if not self.again or not torch.is_grad_enabled():
+        if not self.recomputes or not torch.is_grad_enabled():
             return self.run(*x)
         return checkpoint(self.run, *x, use_reentrant=False)
 
@@ -42,7 +42,7 @@ def chain(blocks, count):
     backward pass follows at once."""
     ends = [round(len(blocks) * (i + 1) / count) for i in range(count)]
     begins = [0, *ends[:-1]]
-    return [Segment(blocks[begin:end], again=end < len(blocks))
+    return [Segment(blocks[begin:end], recomputes=end < len(blocks))
             for begin, end in zip(begins, ends) if end > begin]
 
 
@@ -69,7 +69,7 @@ def unet_ddpm(model, count):
     for group in groups:
         for name, block in list(group.items()):
             if count != 2 or name == "1":
-                group[name] = Segment([block], again=True)
+                group[name] = Segment([block], recomputes=True)
 
 
 # Blocks that could be segments, and how many of them there are.

@@ -13,7 +13,7 @@
 
 namespace thimble::data {
 
-// What a model is fed: a field for each of its inputs and, with_labels, its labels, in their order.
+// The fields that a model is fed: its inputs and, with_labels, its labels, in their order.
 [[nodiscard]] std::vector<Field> fields_of(const Graph& graph, bool with_labels = true);
 
 // How images become an input [H, W, C].

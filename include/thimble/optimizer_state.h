@@ -14,7 +14,7 @@
 
 namespace thimble {
 
-// What an optimizer keeps for some parameters, such as moments; zero updates at first.
+// The state of an optimizer for some parameters, such as moments; zero updates at first.
 //
 //   tb::OptimizerState state(tb::AdamW{.lr = 1e-3}, {{"weight", {10, 784}}, {"bias", {10}}});
 //   state.update(parameters, trainer.gradients(samples).values);
@@ -42,7 +42,7 @@ class OptimizerState {
 
   // Updates of a parameter so far. Throws Error for an unknown name.
   [[nodiscard]] int64_t updates(const std::string& parameter) const;
-  // What is kept for a parameter, of its type and shape: "exp_avg", ... as the guide lists them.
+  // A state of a parameter, of its type and shape: "exp_avg", ... as the guide lists them.
   // Throws Error for an unknown name.
   [[nodiscard]] Array value(const std::string& parameter, const std::string& state) const;
 

@@ -183,7 +183,7 @@ void check_finite(const std::string& file, const StoredArray& array, DType dtype
   const std::string what =
       fmt::format("values must be finite and fit {}", thimble::to_string(dtype));
   check_each(file, array, [&](auto value) -> const char* {
-    // What only a wider type can hold would become infinite.
+    // A value that only a wider type can hold would become infinite.
     return std::abs(static_cast<double>(value)) <= largest ? nullptr : what.c_str();
   });
 }

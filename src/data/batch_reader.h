@@ -14,7 +14,7 @@ namespace thimble::data {
 // Of every field's buffer: the widest vector and a cache line.
 inline constexpr int64_t kBatchAlignment = 64;
 
-// What a loader of these takes beside the samples: batches, and the order of an epoch. Throws as
+// Bytes of a loader of these beside the samples: batches, and the order of an epoch. Throws as
 // Loader's constructor does.
 [[nodiscard]] int64_t loader_bytes(const Dataset& dataset, const LoaderOptions& options);
 

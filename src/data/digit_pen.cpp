@@ -32,7 +32,7 @@ struct Path {
   int size = 0;
 };
 
-// What distinguishes one writer, in the digit's own coordinates (0..0.65 by 0..1).
+// The handwriting of one writer, in the digit's own coordinates (0..0.65 by 0..1).
 struct Hand {
   explicit Hand(Random& random)
       : width(1.05f + 0.20f * random.normal()),

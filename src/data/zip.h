@@ -9,7 +9,7 @@
 
 namespace thimble::data {
 
-// What all compressed members of one archive may unpack to together; more is refused as an attack.
+// Bytes to which all members of one archive together may unpack; more is refused as an attack.
 inline constexpr int64_t kMaxZipUnpackedBytes = int64_t{1} << 30;
 
 struct ZipMember {

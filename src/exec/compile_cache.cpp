@@ -164,7 +164,7 @@ int64_t memory_bytes(const Compiled& compiled) {
          memory_bytes(step.arena.workspace_of_node) + memory_bytes(step.slot_bytes);
 }
 
-// rates: what a plan was told when it asked for the speed of the swap file; null: not known yet.
+// asked: the plan's request for the speed of the swap file, with the answer; null: none yet.
 std::shared_ptr<const Compiled> CompileCache::find(const std::string& key, const Known* asked) {
   const auto dead = [](const Known& known) { return known.step.expired(); };
   known_.erase(std::remove_if(known_.begin(), known_.end(), dead), known_.end());

@@ -97,7 +97,7 @@ std::shared_ptr<const std::byte> counted(const std::shared_ptr<const Block>& blo
   return {both, both->block->data()};
 }
 
-// What a sibling has already of these contents; null: none has.
+// A sibling's constant of these contents; null: none has one.
 std::shared_ptr<const std::byte> contents_of_sibling(const std::vector<const Program*>& siblings,
                                                      std::span<const std::byte> bytes) {
   if (bytes.empty()) return nullptr;

@@ -38,7 +38,7 @@ class Program {
   // A program that was compiled elsewhere: it has no graph.
   explicit Program(program::Program data);
 
-  // What runs.
+  // The step as data, which runs.
   [[nodiscard]] const program::Program& data() const { return data_; }
   // The memory plan; of a program that was compiled elsewhere its totals alone.
   [[nodiscard]] const Plan& plan() const { return *plan_; }
@@ -47,7 +47,7 @@ class Program {
   [[nodiscard]] const std::vector<int64_t>& slot_bytes() const { return data_.slot_bytes; }
 
   // The rest is of a program that was compiled here.
-  // What was compiled, as the cache of the process has it.
+  // The compiled step, as the cache of the process has it.
   [[nodiscard]] const Compiled& compiled() const { return *compiled_; }
   // The planned graph, without the contents of constants.
   [[nodiscard]] const ir::Graph& graph() const { return compiled_->step.graph; }

@@ -100,7 +100,7 @@ class SwapFile final : public ir::SwapTransfers {
   // Waits until all transfers of the slot are done. False after any failure.
   [[nodiscard]] bool wait(int slot) override;
 
-  // What failed, where, and what to do; empty: nothing failed.
+  // The failure: what, where, and what to do; empty: nothing failed.
   [[nodiscard]] std::string error() const;
 
   [[nodiscard]] SwapCounters counters() const;

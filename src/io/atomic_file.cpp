@@ -94,7 +94,7 @@ void AtomicFile::open_temporary() {
     if (descriptor_ < 0 && errno != EWOULDBLOCK) return;
   }
   if (descriptor_ < 0) return;
-  // What a killed writer left may have been readable for more.
+  // A file that a killed writer left may have wider permissions.
   if (mode_ && ::fchmod(descriptor_, *mode_ | S_IWUSR) != 0) fail("setting the permissions");
   if (::ftruncate(descriptor_, 0) != 0) fail("writing");
 }

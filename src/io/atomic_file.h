@@ -15,7 +15,7 @@ namespace thimble::io {
 // Without commit nothing changes and the temporary file is removed. A symbolic link is followed:
 // the file it leads to is replaced or made, the link stays. A file that was there keeps its
 // permissions. Several writers of one target do not disturb each other: the last to commit wins.
-// What is no regular file (a pipe, a device such as /dev/stdout) is written directly. Errors:
+// A path of another kind (a pipe, a device such as /dev/stdout) is written directly. Errors:
 // thimble::Error naming path and reason (no such folder, not writable, disk full).
 class AtomicFile {
  public:

@@ -98,7 +98,7 @@ inline constexpr char kOwnPrefix = '@';
   return !name.empty() && name.front() == kOwnPrefix;
 }
 
-// What random ops read: {seed low, high, step low, high, first sample, samples}, u32; random.h.
+// Random ops read it: {seed low, high, step low, high, first sample, samples}, u32; random.h.
 inline constexpr const char* kRngName = "@rng";
 
 // Nodes stand in an order in which they can run. Values and nodes are numbered from 0.

@@ -8,7 +8,7 @@
 
 namespace thimble::ir {
 
-// What is wrong with the inputs of a call, whose types are null where one is left out; empty: they
+// The error of a call's inputs, whose types are null where one is left out; empty: they
 // are as many as the op declares, and none is left out that is required. Shape rules and kernels
 // rely on it.
 [[nodiscard]] std::string inputs_error(const OpDef& op, std::span<const TensorType* const> inputs);

@@ -87,7 +87,7 @@ std::vector<TensorType> checked_types(const OpDef& op, const Attrs& attrs,
 // Applies the shape rule to the same inputs in f32.
 std::vector<TensorType> widened_types(const OpDef& op, const Attrs& attrs,
                                       std::span<const TensorType* const> inputs, DType narrow) {
-  // What is updated is written in the type that it has.
+  // An updated value is written in its own type.
   for (const Alias& update : op.memory.updates) {
     const auto in = static_cast<size_t>(update.in);
     if (in < inputs.size() && inputs[in] != nullptr) {

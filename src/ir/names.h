@@ -6,9 +6,9 @@
 
 namespace thimble::ir {
 
-// What is wrong with a name of a value, a layer, an output or a metric: it is empty, longer than
+// The error of a name of a value, a layer, an output or a metric: it is empty, longer than
 // 65,536 bytes, no UTF-8, has control characters, or is one that safetensors files reserve. Empty:
-// nothing is.
+// the name is fine.
 [[nodiscard]] std::string name_error(std::string_view name);
 
 // Throws Error where something is wrong with it. what: "output".

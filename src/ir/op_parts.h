@@ -18,7 +18,7 @@ struct Domain {
   double gap = 0.0;   // numbers stay this far from 0, where the op may have a kink
 };
 
-// What tests compare for an op of one tensor.
+// A comparison that tests make for an op of one tensor.
 struct TestCase {
   const char* name = "";     // of the cases, after their shapes: "steep"; empty: of the defaults
   const char* attrs = "{}";  // JSON: R"({"slope": 0.3})"

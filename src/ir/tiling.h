@@ -12,7 +12,7 @@ namespace thimble::ir {
 // The input of every optimizer's rule that is the gradient.
 inline constexpr int kGradientInput = 1;
 
-// What a node's op reads: the types of the inputs, null where one is left out. Of a tiled update
+// The types of the inputs that a node's op reads, null where one is left out. Of a tiled update
 // the gradient's type stands for the gradient, which is the parameter's.
 [[nodiscard]] std::vector<const TensorType*> input_types(const Graph& graph, const Node& node);
 
@@ -29,7 +29,7 @@ inline constexpr int kGradientInput = 1;
 [[nodiscard]] bool is_elementwise_update(const OpDef& update, const Attrs& settings,
                                          const TensorType& param);
 
-// What is wrong with a tiled update; empty: nothing, or it is none.
+// The error of a tiled update; empty: it has none, or the node is no tiled update.
 [[nodiscard]] std::string tiling_error(const Graph& graph, const Node& node);
 
 }  // namespace thimble::ir

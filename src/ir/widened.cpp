@@ -213,7 +213,7 @@ void divide(WidenedHeader& header, const OpDef& op, const KernelContext& c, cons
     if (divided[i] == 0 && i >= c.inputs.size()) sums += bytes;
     if (divided[i] != 0 && header.narrow[i] != 0) copied += bytes;
   }
-  // What is read whole at each block, such as packed weights, must not outweigh a block.
+  // Inputs that each block reads whole, such as packed weights, must not outweigh a block.
   const int64_t least = sums > 0 ? kLeastSumBlockBytes : kLeastBlockBytes;
   const int64_t usual = std::clamp(copied / 8, least, kMostBlockBytes);
   const int64_t block =

@@ -67,7 +67,7 @@ class Narrowing {
  private:
   [[nodiscard]] Value new_value(int id) { return to_.value(ids_[static_cast<size_t>(id)]); }
 
-  // What the graph gives out has the type that its author chose.
+  // Results of the graph have the types that its author chose.
   int as_before(int id) {
     const DType dtype = from_.type(id).dtype;
     const Value value = new_value(id);

@@ -11,7 +11,7 @@
 namespace thimble::program {
 namespace {
 
-// What attributes and shapes count is far below; shape rules may multiply two of them.
+// Numbers in attributes and shapes are far smaller; shape rules may multiply two of them.
 constexpr int64_t kMost = ir::kMostAttribute;
 constexpr DType kLastDType = DType::i4;
 constexpr size_t kMostRank = ir::kMostRank;

@@ -161,7 +161,7 @@ class Play {
            sizes.tiled->rows % step == 0;
   }
 
-  // What the definition of the op says of the call.
+  // The error by which the op's definition refuses the call; empty: none.
   [[nodiscard]] std::string size_error(const Call& call) const {
     Resolved sizes;
     try {

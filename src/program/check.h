@@ -7,7 +7,7 @@
 
 namespace thimble::program {
 
-// What is wrong with it; empty: nothing. Looks at numbers of tensors and slots, at types, offsets
+// The error of a program; empty: none. Looks at numbers of tensors and slots, at types, offsets
 // and sizes of workspaces, at names, of which each may stand once, and plays the step: what a call
 // reads must lie there whole since it was written, and nothing may be written over while a call
 // uses it, but where the op allows it. What a transfer moves must be left alone until it was

@@ -106,7 +106,7 @@ struct Program {
   [[nodiscard]] int transfers() const;
 };
 
-// What a call runs by.
+// The kernel of a call, and its parameters.
 struct Resolved {
   ir::KernelFn kernel = nullptr;
   ir::Params params;

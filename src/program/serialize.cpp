@@ -179,7 +179,7 @@ void write_list(const std::vector<T>& list, ByteWriter& to, const Write& write) 
   for (const T& each : list) write(each, to);
 }
 
-// Constants by what their tensors say of them.
+// Reads the constants, of the sizes that their tensors state.
 void take_constants(Program& program, const std::vector<int64_t>& numbers,
                     const std::vector<PooledConstant>& pool, ByteReader& from) {
   for (const int64_t number : numbers) {

@@ -151,8 +151,8 @@ struct Quads {
 };
 #endif
 
-// What turns the sums of a vector of channels into results. Loops copy it, so that its fields stay
-// in registers: stores of int8 could change any object that others see.
+// Factors that turn the sums of a vector of channels into results. Loops copy it, so that its
+// fields stay in registers: stores of int8 could change any object that others see.
 class Finish {
  public:
   // folds: sums contain the bias. shifts_down: no factor of fixed point is above 1.

@@ -49,7 +49,7 @@ double real(const io::Safetensors& file, const std::string& key, double least) {
 
 constexpr double kAnyNumber = -std::numeric_limits<double>::infinity();
 
-// Of what was summed over finite losses and weights.
+// A sum over finite losses and weights.
 double finite(const io::Safetensors& file, const std::string& key, double least) {
   const double value = real(file, key, least);
   if (std::isfinite(value)) return value;

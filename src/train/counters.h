@@ -1,4 +1,4 @@
-// The range of what a training counts.
+// The limit of a training's counters.
 #pragma once
 
 #include <cstdint>

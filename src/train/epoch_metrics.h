@@ -9,7 +9,7 @@
 
 namespace thimble::train {
 
-// What a metric becomes from the mean over all samples of the value that is summed up for it.
+// The op that makes a metric from the mean over all samples of the value summed up for it.
 struct Finish {
   const ir::OpDef* op;
   ir::Attrs attrs;

@@ -62,7 +62,7 @@ class Reading {
 void GivenValues::write_to(exec::Store& store) const {
   for (const auto& [name, values] : values_) {
     const exec::Store::Entry* const entry = store.find(name);
-    if (entry == nullptr) continue;  // nothing of what was compiled reads it
+    if (entry == nullptr) continue;  // no compiled program reads it
     store.overwrite(*entry, [&values = values](std::span<std::byte> to) {
       std::memcpy(to.data(), values.bytes().data(), to.size());
     });

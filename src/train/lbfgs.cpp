@@ -142,7 +142,7 @@ struct Lbfgs::State {
       loss = search(x, loss, slope, objective);
     } else {
       for (size_t i = 0; i < x.size(); ++i) x[i] += length * direction[i];
-      // What the next step evaluates first.
+      // The next step begins with this loss and gradient.
       if (!is_last) loss = evaluate(x, objective);
     }
     return !is_last && step_evaluations < most_evaluations() &&

@@ -7,7 +7,7 @@
 
 namespace thimble::train {
 
-// What is known of a function at a length along a direction.
+// A function's value and slope at a length along a direction.
 struct LinePoint {
   double length = 0.0;
   double value = 0.0;

@@ -10,7 +10,7 @@
 namespace thimble {
 namespace {
 
-// What is kept for one parameter.
+// The states of one parameter.
 struct Kept {
   train::UpdateFunction update;
   Shape shape;

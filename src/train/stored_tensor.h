@@ -1,4 +1,4 @@
-// What a store holds as tensors of a file.
+// The contents of a store as tensors of a file.
 #pragma once
 
 #include "exec/memory.h"

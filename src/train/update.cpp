@@ -111,7 +111,7 @@ Value gradient_sum(const Value& param) {
   return sum;
 }
 
-// Throws for a parameter with a sparse gradient: `what` would change all its rows.
+// Throws for a parameter with a sparse gradient, of which `what` would change all rows.
 [[noreturn]] void refuse_rows(const Trained& trained, const std::string& what,
                               const std::string& instead) {
   throw Error(trained.param.name(),
@@ -280,7 +280,7 @@ void adapt_scale(ir::Graph& graph, const ScaledUpdate& scaled, const LossScaling
   ops::adapt(scaled.state, scaled.found, {scaling.growth, scaling.backoff, scaling.interval});
 }
 
-// What the learning rate of an objective's optimizer is of the trainer's.
+// The learning rate of an objective's optimizer, divided by the trainer's.
 double own_scale(const Objective& objective, const Optimizer& optimizer) {
   if (optimizer.learning_rate() > 0.0) {
     return objective.optimizer->learning_rate() / optimizer.learning_rate();

@@ -55,7 +55,7 @@ void UpdateFunction::run(std::span<float> parameter, std::span<const float> grad
   for (size_t i = 0; i < states.size(); ++i) results.push_back(buffers_[kFixedInputs + i].data());
   const ir::OpDef& op = *graph_.nodes.front().op;
   const auto count = static_cast<int>(sources.size());
-  // Kernels look for what an optimizer may keep, and for a momentum that is scheduled.
+  // Kernels look for optional states, and for a momentum that is scheduled.
   sources.resize(op.signature.inputs.size(), nullptr);
   results.resize(op.signature.outputs.size(), nullptr);
   const ir::KernelFn kernel = op.kernels.fast != nullptr ? op.kernels.fast : op.kernels.ref;

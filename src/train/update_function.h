@@ -21,7 +21,7 @@ class UpdateFunction {
   // shape.
   UpdateFunction(const Optimizer& optimizer, const Shape& shape, int threads);
 
-  // What the optimizer keeps for a parameter, each with its type and first value.
+  // The states that the optimizer keeps for a parameter, with types and first values.
   [[nodiscard]] const std::vector<ir::StateSpec>& states() const { return states_; }
   // Changes parameter and states in place. number: of this update, from 1.
   void run(std::span<float> parameter, std::span<const float> gradient,

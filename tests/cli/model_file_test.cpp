@@ -71,7 +71,7 @@ TEST(model_file, stands_in_for_a_recipe_in_every_command) {
   EXPECT_EQ(a["test_loss"], b["test_loss"]);
   EXPECT_EQ(a["recipe"], "small");
 
-  // What train wrote is a model file, with or without the recipe's name.
+  // The file that train wrote is a model file, with or without the recipe's name.
   const std::string checkpoint = folder / "a/checkpoint.safetensors";
   const Outcome of_checkpoint = run({"eval", checkpoint, "--limit-test", "64", "--json"});
   ASSERT_EQ(of_checkpoint.code, 0) << of_checkpoint.err;

@@ -1,4 +1,4 @@
-// What a user at a terminal sees during training.
+// Progress of a training as a user at a terminal sees it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

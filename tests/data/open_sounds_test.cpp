@@ -119,7 +119,7 @@ TEST(open, resamples_to_the_rate_that_is_named) {
     const std::vector<float> expected = sine(500, 16000, 1600);
     for (size_t i = 50; i < 1550; ++i) ASSERT_NEAR(sound[i], expected[i], kRipple) << i;
   }
-  // What the new rate cannot hold is silent, not folded down.
+  // Frequencies that the new rate cannot hold are silent, not folded down.
   const std::vector<float> high =
       sound_of(sine_wav(12000, 48000, 4800), {1600}, {.sample_rate = 16000});
   for (size_t i = 50; i < 1550; ++i) ASSERT_NEAR(high[i], 0, kRipple) << i;

@@ -1,4 +1,4 @@
-// What the tests of the readers share: scratch files, byte strings, samples as vectors.
+// Helpers of the tests of the readers: scratch files, byte strings, samples as vectors.
 #pragma once
 
 #include <gtest/gtest.h>

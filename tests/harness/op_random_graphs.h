@@ -30,7 +30,7 @@ RandomModel random_model(uint32_t seed, const std::vector<uint32_t>& ops);
 struct Contents {
   std::map<std::string, std::vector<double>> numbers;  // f32
   std::map<std::string, ir::Bytes> raw;                // other types, as in memory
-  // What a source holds in memory.
+  // The contents of a source in memory.
   [[nodiscard]] ir::Bytes bytes(const std::string& name, ir::Precision precision) const;
 };
 

@@ -60,7 +60,7 @@ inline OpCase rows_case(std::string name, int64_t rows, int64_t width, int64_t w
   return test;
 }
 
-// What every rule by rows is tested with: few rows, all, none, short ones, and such that do not fit
+// Cases of every rule by rows: few rows, all, none, short ones, and such that do not fit
 // into one piece of work.
 inline std::vector<OpCase> rows_cases(const Optimizer& optimizer, const StateRanges& ranges = {}) {
   return {rows_case("few", 9, 5, 3, optimizer, ranges),

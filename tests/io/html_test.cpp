@@ -104,7 +104,7 @@ TEST(training_report, of_20000_buffers_stays_small) {
             kBytesPerBuffer * report.plan.buffers.size() + kFixedParts);
 }
 
-// What the scripts fill has to stand in the page.
+// Elements that the scripts fill must stand in the page.
 TEST(training_report, has_every_element_its_scripts_ask_for) {
   const std::string page = training_report_html(small_report());
   const std::regex asked("(?:byId|legend|table|Table|curve)\\('([a-z-]+)'");

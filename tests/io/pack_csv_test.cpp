@@ -97,7 +97,7 @@ TEST(pack_csv, rejects_bad_numbers) {
             "[f.csv] line 3, field size: all sizes together exceed 2^61 bytes; split the problem");
 }
 
-// What a file says is not printed at length or with its control characters.
+// A cell of a file is not printed at length or with its control characters.
 TEST(pack_csv, shows_hostile_cells_safely) {
   const std::string error =
       error_of("id,lower,upper,size\na,\x1b[2J" + std::string(500, '9') + ",1,1\n");

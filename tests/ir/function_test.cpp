@@ -90,7 +90,7 @@ std::set<std::string> created_by(const FunctionDef& f, bool switches, bool optio
   return created;
 }
 
-// What it creates for further batches; nothing where it refuses them.
+// The values that it creates for further batches; none where it refuses them.
 std::set<std::string> created_for_more(const FunctionDef& f) {
   try {
     return created_by(f, false, true);

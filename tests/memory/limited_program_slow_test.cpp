@@ -47,7 +47,7 @@ class limited_program : public testing::TestWithParam<std::string> {
     published_ = test::published_sizes();
   }
 
-  // What the process may take.
+  // Bytes that the process may take.
   [[nodiscard]] int64_t limit(int64_t budget) const {
     return budget + published_.program + kThreads * published_.thread;
   }

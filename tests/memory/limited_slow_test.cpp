@@ -21,7 +21,7 @@ struct Case {
 };
 std::ostream& operator<<(std::ostream& out, const Case& c) { return out << c.recipe; }
 
-// What limited_training compiles.
+// The plan that limited_training compiles.
 Plan plan_of(const Case& c, int64_t budget) {
   const Recipe& recipe = find_recipe(c.recipe);
   return plan_training(recipe.build(), {.optimizer = recipe.optimizer(),

@@ -28,7 +28,7 @@ Plan small_plan() {
 std::vector<PlanStrategy> strategies() {
   return {{"own memory for every buffer", "", 0, int64_t{5} << 30, 0.0, 0, 0.0, true},
           {"memory reuse", "", int64_t{1023} << 20, 4 << 20, 0.0, 0, 0.0, true},
-          {"recomputation", "12 values computed again", 1536, 3 << 20, 1.25e9, 0, 0.5, true},
+          {"recomputation", "12 values of several layers", 1536, 3 << 20, 1.25e9, 0, 0.5, true},
           {"swap", "3 values", 1 << 20, 2 << 20, 0.0, int64_t{900} << 20, 1234.0, true},
           {"bf16 activations", "", 1 << 20, 1 << 20, 0.0, 0, 12.0, false}};
 }
@@ -54,7 +54,7 @@ TEST(plan_text, lists_strategies_in_aligned_columns) {
           "           -\n"
           "  recomputation                           1.50 KiB    3.00 MiB     0.50 ms   1.25 Gflop"
           "           -\n"
-          "    12 values computed again\n"
+          "    12 values of several layers\n"
           "  swap, 3 values                          1.00 MiB    2.00 MiB      1.23 s            -"
           "  900.00 MiB\n"
           "  bf16 activations (lossy)                1.00 MiB    1.00 MiB    12.00 ms            -"

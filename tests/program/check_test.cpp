@@ -177,7 +177,7 @@ TEST(program, whose_transfers_are_broken_is_refused) {
       {"less than nothing", [](Program& p) { p.slot_bytes[0] = -1; }},
       {"which is gone",
        [](Program& p) {
-         // What is being read is written over before it is awaited.
+         // A value that is being read is written over before it is awaited.
          const auto read = std::find_if(p.calls.begin(), p.calls.end(), [](const Call& c) {
            return c.op == &plan::swap_read_op();
          });
@@ -270,7 +270,7 @@ TEST(program, that_touches_memory_of_a_transfer_is_refused) {
     broken.apply(program);
     EXPECT_THAT(error_of(program), testing::HasSubstr(broken.error)) << broken.error;
   }
-  // What is on its way to the file may be read.
+  // A value that is being written to the file may be read.
   Program reading = moving();
   reading.calls[1].inputs = {0};
   EXPECT_EQ(error_of(reading), "");

@@ -173,7 +173,7 @@ TEST(program_file, is_the_same_after_a_round_trip) {
   EXPECT_EQ(contents(folder / "a"), contents(folder / "b"));
 }
 
-// What a file holds after a change, in the words of its error.
+// The error of reading a file after a change.
 std::string error_after(const TrainerOptions& options,
                         const std::function<void(train::TrainingProgram&)>& change) {
   const test::TemporaryFolder folder;

@@ -1,4 +1,4 @@
-// What the tests of fast kernels share: vector targets to loop over, guarded buffers, tolerance.
+// Helpers of the tests of fast kernels: vector targets to loop over, guarded buffers, tolerance.
 #pragma once
 
 #include <gtest/gtest.h>

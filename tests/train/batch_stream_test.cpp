@@ -92,7 +92,7 @@ TEST(batch_stream, read_straight_into_the_step_trains_as_read_ahead) {
       EXPECT_EQ(first.epochs[e].train.loss, second.epochs[e].train.loss);
       EXPECT_EQ(first.epochs[e].validation->loss, second.epochs[e].validation->loss);
     }
-    // What training holds beside its plan is the order of 22 samples alone.
+    // Training holds the order of 22 samples beside its plan, and nothing else.
     EXPECT_EQ(second.input_pipeline_bytes, 44);
     EXPECT_EQ(second.measured_peak_bytes, straight.plan().planned_peak_bytes + 44);
     EXPECT_GT(first.measured_peak_bytes, second.measured_peak_bytes);

@@ -1,4 +1,4 @@
-// What PyTorch does: tests/train/optimizer_goldens.json, made by scripts/goldens_optimizers.py.
+// Results of PyTorch: tests/train/optimizer_goldens.json, made by scripts/goldens_optimizers.py.
 #pragma once
 
 #include <fstream>

@@ -18,7 +18,7 @@ namespace {
 constexpr std::array kImageEndings = {".png", ".jpg", ".jpeg"};
 constexpr int64_t kLargestImageFile = int64_t{1} << 28;  // bytes
 
-// What a thread keeps between images.
+// Buffers that a thread keeps between images.
 struct ImageScratch {
   std::vector<std::byte> file;
   std::vector<float> row;

@@ -52,7 +52,7 @@ struct MediaFiles {
 // Whether a name ends so, in any case. endings: ".png" ...
 [[nodiscard]] bool has_ending(std::string_view name, std::span<const char* const> endings);
 
-// What a folder holds, by name, sorted; without what begins with a dot or an underscore.
+// Names in a folder, sorted; without those that begin with a dot or an underscore.
 struct FolderList {
   std::vector<std::string> folders;
   std::vector<std::string> files;

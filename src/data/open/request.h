@@ -1,4 +1,4 @@
-// What is asked of the readers behind data::open.
+// The request to the readers behind data::open.
 #pragma once
 
 #include <thimble/data_open.h>

@@ -21,7 +21,7 @@ constexpr std::array kSoundEndings = {".wav"};
 constexpr int64_t kMostChannels = 64;
 constexpr int64_t kMostRate = 1'000'000;  // Hz
 
-// What a thread keeps between sounds.
+// Buffers that a thread keeps between sounds.
 struct SoundScratch {
   std::vector<float> frames;   // as the file has them, [count, channels]
   std::vector<float> channel;  // one of them, or their mean

@@ -1,4 +1,4 @@
-// What model files and checkpoints have in common: the graph in their metadata, and its constants.
+// Common contents of model files and checkpoints: the graph in their metadata, and its constants.
 #pragma once
 
 #include <thimble/array.h>

@@ -27,7 +27,7 @@ constexpr int kMaxDepth = 8;  // graph, nodes, node, attributes, list: five are 
 constexpr ir::Role kSources[] = {ir::Role::input,    ir::Role::label, ir::Role::parameter,
                                  ir::Role::constant, ir::Role::state, ir::Role::scalar};
 
-// What the trainer writes into the scalar kRngName, as ir/graph.h says.
+// Words that the trainer writes into the scalar kRngName; see ir/graph.h.
 constexpr int64_t kRngWords = 6;
 // Its name in files in which names of thimble's own have no prefix.
 constexpr const char* kPlainRngName = "rng";
