@@ -49,7 +49,7 @@ class Compiling {
   static constexpr int kMostPlans = 4;
   // Measured times of a swap file may make the tables so much longer than they were planned: a
   // fraction of them.
-  static constexpr int64_t kMargin = 16;
+  static constexpr int64_t kMargin = 4;
 
   struct Planned {
     std::unique_ptr<State> state;
