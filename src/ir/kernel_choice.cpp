@@ -142,8 +142,13 @@ bool has_16bit_kernel(const OpDef& op, std::span<const TensorType* const> inputs
 
 void InferContext::require_dtype(int i, DType dtype) const {
   if (input(i).dtype == dtype) return;
-  if (!op.kernels.typed.empty()) {
-    if (typed_kernels(op, inputs) != nullptr) return;
+  if (typed_kernels(op, inputs) != nullptr) return;
+  // Whether this input has the same type in all kernels, as indices have.
+  const bool is_fixed = std::all_of(
+      op.kernels.typed.begin(), op.kernels.typed.end(), [&](const TypedKernels& kernels) {
+        return kernels.inputs[std::min(static_cast<size_t>(i), kernels.inputs.size() - 1)] == dtype;
+      });
+  if (!is_fixed) {
     fail(fmt::format("has no kernel for these types, it has {}: cast first",
                      kernel_types(op, dtype)));
   }

@@ -2,11 +2,13 @@
 #include <thimble/ops/sum_to.h>
 
 #include "ir/graph.h"
+#include "ops/families/kernel/integers.h"
 #include "ops/families/nary/nary.h"
 #include "ops/families/nary/nary_dims.h"
 #include "parallel/thread_pool.h"
 
 #define THIMBLE_OP clamp
+#define THIMBLE_INTEGERS
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::clamp_impl {
@@ -93,7 +95,7 @@ const OpDef& clamp_op() {
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         check(c, 0);
-        return {{DType::f32, broadcast_shape(c, 0, 2)}};
+        return {{c.input(0).dtype, broadcast_shape(c, 0, 2)}};
       },
       .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         return {grad_by(c, 0), grad_by(c, 1), grad_by(c, 2)};
@@ -103,6 +105,7 @@ const OpDef& clamp_op() {
           .ref = ir::kernel_fn<&f32::clamp_ref>(),
           .ref64 = ir::kernel_fn<&f64::clamp_ref>(),
           .fast = ir::kernel_fn<&clamp_simd>(),
+          .typed = INTEGER_KERNELS(clamp),
       },
       .memory{.in_place = {{0, 0}}},
       .flow{.elementwise = true},

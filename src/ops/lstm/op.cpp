@@ -271,7 +271,11 @@ THIMBLE_FUNCTION_FOLDER(lstm) {
       .example = "auto [h2, c2] = lstm_cell(x, h, c, {.units = 64});",
       .inputs = {{"x", "[N, features]"},
                  {"h", "[N, units]; none: zeros", true},
-                 {"c", "[N, units]; none: zeros", true}},
+                 {"c", "[N, units]; none: zeros", true},
+                 {"weight_ih", "[4 units, features]; none: a layer's own", true},
+                 {"weight_hh", "[4 units, units], beside weight_ih", true},
+                 {"bias_ih", "[4 units]", true},
+                 {"bias_hh", "[4 units]", true}},
       .outputs = {{"h", "[N, units]"}, {"c", "[N, units]"}},
       .parameters = {{"weight_ih", "[4 units, features]"},
                      {"weight_hh", "[4 units, units]"},
@@ -280,7 +284,10 @@ THIMBLE_FUNCTION_FOLDER(lstm) {
       .options = ir::OptionSchema::of<LstmCellOptions>(),
       .required = {"units"},
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
-        const LstmState s = lstm_cell(in[0], in[1], in[2], options_as<LstmCellOptions>(options));
+        const auto& cell = options_as<LstmCellOptions>(options);
+        const LstmState s = in[3]
+                                ? lstm_cell(in[0], in[1], in[2], {in[3], in[4], in[5], in[6]}, cell)
+                                : lstm_cell(in[0], in[1], in[2], cell);
         return {s.h, s.c};
       },
   };

@@ -6,11 +6,13 @@
 #include "ir/function_def.h"
 #include "ir/graph.h"
 #include "ops/families/binary/broadcast.h"
+#include "ops/families/kernel/integers.h"
 #include "ops/families/unary/activation_grad.h"
 #include "ops/matmul/simd.h"
 #include "simd/gemm.h"
 
 #define THIMBLE_OP matmul
+#define THIMBLE_INTEGERS
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::matmul_impl {
@@ -52,7 +54,7 @@ std::vector<ir::TensorType> infer(const ir::InferContext& c) {
   std::vector<int64_t> dims = batch_dims(c.shape(many ? 0 : 1));
   dims.push_back(a.rows);
   dims.push_back(b.columns);
-  return {{DType::f32, Shape(std::move(dims))}};
+  return {{c.input(0).dtype, Shape(std::move(dims))}};
 }
 
 // Whether many matrices times one matrix are a single, taller matrix times it.
@@ -173,7 +175,7 @@ const OpDef& matmul_op() {
       .name = "matmul",
       .signature{
           .doc = "Matrix product: y[i, j] = act(sum over l of a[i, l] b[l, j] + bias[j]), for "
-                 "every matrix of a batch.",
+                 "every matrix of a batch. Integers wrap.",
           .example = "auto y = matmul(a, b, {.transpose_b = true});",
           .inputs = {{"a", "[..., m, k]"},
                      {"b", "[..., k, n]"},
@@ -191,6 +193,7 @@ const OpDef& matmul_op() {
           .ref = ir::kernel_fn<&f32::matmul_ref>(),
           .ref64 = ir::kernel_fn<&f64::matmul_ref>(),
           .fast = ir::kernel_fn<&fast>(),
+          .typed = SUM_KERNELS(matmul),
           .row_blocks = row_blocks,
       },
       .memory{.part = {.rows = part_rows, .part = part}},

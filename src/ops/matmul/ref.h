@@ -1,3 +1,14 @@
+static real matmul_activated(int activation, wide sum) {
+#ifdef THIMBLE_OF_INTEGERS
+  const real value = (real)sum;
+  if (activation == KERNEL_ACTIVATION_NONE) return value;
+  if (value < 0) return 0;
+  return activation == KERNEL_ACTIVATION_RELU6 && value > 6 ? 6 : value;
+#else
+  return (real)kernel_activate(activation, sum);
+#endif
+}
+
 /* Matrix product: y[i,j] = act(sum_l a[i,l] b[l,j] + bias[j] (+ y before)), for every batch.
    a: [batch,m,k] or [batch,k,m], b: [batch,k,n] or [batch,n,k] (see dims.h), bias: [n] or NULL,
    y: [batch,m,n]; y aliases nothing. */
@@ -15,14 +26,14 @@ static void matmul_ref(real* y, const real* a, const real* b, const real* bias,
     for (int i = 0; i < d->m; ++i) {
       for (int j = 0; j < d->n; ++j) {
         real* out = y_matrix + (ptrdiff_t)i * d->n + j;
-        real sum = 0;
+        wide sum = 0;
         for (int l = 0; l < d->k; ++l) {
-          sum += a_matrix[i * a_row + l * a_column] * b_matrix[l * b_row + j * b_column];
+          sum +=
+              (wide)a_matrix[i * a_row + l * a_column] * (wide)b_matrix[l * b_row + j * b_column];
         }
-        if (bias) sum += bias[j];
-        if (d->accumulate) sum += *out;
-        sum = (real)kernel_activate(d->activation, sum);
-        *out = sum;
+        if (bias) sum += (wide)bias[j];
+        if (d->accumulate) sum += (wide)*out;
+        *out = matmul_activated(d->activation, sum);
       }
     }
   }

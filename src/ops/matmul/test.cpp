@@ -81,7 +81,7 @@ THIMBLE_OP_CASES(matmul) {
                .error = "one value a column"},
               {.name = "integers",
                .inputs = {{.shape = {2, 3}, .dtype = DType::i32}, {.shape = {3, 5}}},
-               .error = "expected a of type f32"},
+               .error = "it has f32, i32, i64: cast first"},
           },
   };
 }

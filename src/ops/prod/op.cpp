@@ -1,9 +1,11 @@
 #include <thimble/ops/prod.h>
 
 #include <thimble/ops/sum.h>
+#include "ops/families/kernel/integers.h"
 #include "ops/families/reduction/reduction.h"
 
 #define THIMBLE_OP prod
+#define THIMBLE_INTEGERS
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::prod_impl {
@@ -14,9 +16,10 @@ double constant(const ReduceOptions&) { return 0.0; }
 constexpr ReductionInfo kProd{
     .name = "prod",
     .grad_name = "prod_grad",
-    .doc = "The product over axes (all where none is named).",
+    .doc = "The product over axes (all where none is named); that of integers wraps.",
     .example = "auto y = prod(x, {.axes = {1}});",
     REDUCTION_KERNELS(prod),
+    .typed = [] { return SUM_KERNELS(prod); },
 };
 using Prod = AxesReduction<kProd, ReduceOptions, constant>;
 

@@ -1,8 +1,14 @@
-/* The product of all elements but number `without`. */
-static double prod_without(const real* x, int without, const reduction_dims* d) {
-  double product = 1;
+#ifdef THIMBLE_OF_INTEGERS
+typedef wide prod_total;
+#else
+typedef double prod_total;
+#endif
+
+/* The product of all elements but number `without`, of real numbers in double precision. */
+static prod_total prod_without(const real* x, int without, const reduction_dims* d) {
+  prod_total product = 1;
   for (int r = 0; r < d->walk.reduced; ++r) {
-    if (r != without) product *= (double)x[reduce_offset(r, &d->walk.over)];
+    if (r != without) product *= (prod_total)x[reduce_offset(r, &d->walk.over)];
   }
   return product;
 }
@@ -11,6 +17,7 @@ static real prod_one(const real* x, const reduction_dims* d) {
   return (real)prod_without(x, -1, d);
 }
 
+#ifndef THIMBLE_OF_INTEGERS
 static void prod_grad_one(real* dx, real dy, const real* x, real y, const reduction_dims* d) {
   int zeros = 0;
   int zero = -1; /* the last element that is 0 */
@@ -27,3 +34,6 @@ static void prod_grad_one(real* dx, real dy, const real* x, real y, const reduct
 }
 
 REDUCTION_REF(prod)
+#else
+REDUCTION_VALUE_REF(prod)
+#endif

@@ -4,9 +4,11 @@
 #include "ir/graph.h"
 #include "ops/families/indexed/indexed.h"
 #include "ops/families/indexed/scatter.h"
+#include "ops/families/kernel/integers.h"
 #include "ops/families/reduction/axes.h"
 
 #define THIMBLE_OP scatter
+#define THIMBLE_INTEGERS
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::scatter_impl {
@@ -37,9 +39,9 @@ const OpDef& scatter_op() {
           .doc = "x with elements replaced where an index says: y = x, then y[i, index[i, j, k], "
                  "k] = source[i, j, k] for axis 1, or a number where there is no source.",
           .example = "auto y = scatter(x, index, source, {.axis = 1});",
-          .inputs = {{"x", "f32, any shape"},
+          .inputs = {{"x", "any shape"},
                      {"index", "i32, as many dimensions, no larger but along the axis"},
-                     {"source", "f32, the shape of index", true}},
+                     {"source", "the shape of index", true}},
           .outputs = {{"y", "the shape of x"}},
           .attrs = ir::Attrs::schema_of<ScatterOptions>(),
       },
@@ -49,6 +51,8 @@ const OpDef& scatter_op() {
         if (c.has(2)) {
           c.require_dtype(2, DType::f32);
           c.require(c.shape(2) == c.shape(1), "expected a source of the shape of index");
+        } else {
+          require_holds(c, c.input(0).dtype, c.attrs.as<ScatterOptions>().value);
         }
         return {c.input(0)};
       },
@@ -56,13 +60,14 @@ const OpDef& scatter_op() {
       .kernels{
           .params = [](const ir::KernelContext& c) -> ir::Params {
             const auto& options = c.attrs.as<ScatterOptions>();
-            indexed_dims d = indexed_dims_of(c.out(), c.in(1), options.axis, DType::f32);
+            indexed_dims d = indexed_dims_of(c.out(), c.in(1), options.axis, c.inputs[0]->dtype);
             d.walk.fill = options.value;
             return d;
           },
           .ref = ir::kernel_fn<&f32::scatter_ref>(),
           .ref64 = ir::kernel_fn<&f64::scatter_ref>(),
           .fast = ir::kernel_fn<&fast>(),
+          .typed = with_index(INTEGER_KERNELS(scatter)),
       },
       .memory{.in_place = {{0, 0}}},
       .flow{.samples =

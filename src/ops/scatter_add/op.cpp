@@ -4,9 +4,11 @@
 #include "ir/graph.h"
 #include "ops/families/indexed/indexed.h"
 #include "ops/families/indexed/scatter.h"
+#include "ops/families/kernel/integers.h"
 #include "ops/families/reduction/axes.h"
 
 #define THIMBLE_OP scatter_add
+#define THIMBLE_INTEGERS
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::scatter_add_impl {
@@ -29,9 +31,9 @@ const OpDef& scatter_add_op() {
           .doc = "x with numbers added where an index says: y = x, then y[i, index[i, j, k], k] += "
                  "source[i, j, k] for axis 1.",
           .example = "auto y = scatter_add(x, index, source, {.axis = 1});",
-          .inputs = {{"x", "f32, any shape"},
+          .inputs = {{"x", "any shape"},
                      {"index", "i32, as many dimensions, no larger but along the axis"},
-                     {"source", "f32, the shape of index"}},
+                     {"source", "the shape of index"}},
           .outputs = {{"y", "the shape of x"}},
           .attrs = ir::Attrs::schema_of<ScatterAddOptions>(),
       },
@@ -49,11 +51,12 @@ const OpDef& scatter_add_op() {
       .kernels{
           .params = [](const ir::KernelContext& c) -> ir::Params {
             return indexed_dims_of(c.out(), c.in(1), c.attrs.as<ScatterAddOptions>().axis,
-                                   DType::f32);
+                                   c.inputs[0]->dtype);
           },
           .ref = ir::kernel_fn<&f32::scatter_add_ref>(),
           .ref64 = ir::kernel_fn<&f64::scatter_add_ref>(),
           .fast = ir::kernel_fn<&fast>(),
+          .typed = with_index(INTEGER_KERNELS(scatter_add)),
       },
       .memory{.in_place = {{0, 0}}},
       .flow{.samples =

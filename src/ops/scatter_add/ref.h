@@ -10,7 +10,8 @@ static void scatter_add_ref(real* y, const real* x, const int32_t* index, const 
     for (int i = 0; i < d->walk.size[0]; ++i) {
       const int32_t place = index[begin + i];
       if (place < 0 || place >= d->size) continue;
-      y[at + (ptrdiff_t)i * d->walk.stride[0] + (ptrdiff_t)place * d->step] += source[begin + i];
+      real* to = y + at + (ptrdiff_t)i * d->walk.stride[0] + (ptrdiff_t)place * d->step;
+      *to = (real)((wide)*to + (wide)source[begin + i]);
     }
   }
 }

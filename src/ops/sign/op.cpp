@@ -1,8 +1,10 @@
 #include <thimble/ops/sign.h>
 
+#include "ops/families/kernel/integers.h"
 #include "ops/families/unary/unary.h"
 
 #define THIMBLE_OP sign
+#define THIMBLE_INTEGERS
 #include "ops/families/builder/both_precisions.h"
 
 UNARY_SIMD_DECLARE_LINEAR(sign)
@@ -24,6 +26,7 @@ const OpDef& sign_op() {
           .ref = ir::kernel_fn<&f32::sign_ref>(),
           .ref64 = ir::kernel_fn<&f64::sign_ref>(),
           .fast = ir::kernel_fn<&sign_simd>(),
+          .typed = INTEGER_KERNELS(sign),
       },
   });
   return def;

@@ -7,10 +7,12 @@
 
 #include "ir/function_def.h"
 #include "ir/graph.h"
+#include "ops/families/kernel/integers.h"
 #include "ops/families/reduction/axes.h"
 #include "ops/topk/dims.h"
 
 #define THIMBLE_OP topk
+#define THIMBLE_INTEGERS
 #include "ops/families/builder/both_precisions.h"
 #include "parallel/thread_pool.h"
 
@@ -108,6 +110,44 @@ void fast(float* values, int32_t* indices, const float* x, void* workspace, cons
   });
 }
 
+// As fast, of integers: their order needs no mapped bits, and NaN is none of them.
+template <class T>
+void fast_of_integers(T* values, int32_t* indices, const T* x, void* workspace, const topk_dims* d,
+                      parallel::ThreadPool& pool) {
+  const int64_t inner = d->along.inner;
+  const int64_t size = d->along.size;
+  pool.run_with_worker(d->along.outer * inner, [&](int64_t row, int worker) {
+    const T* line = x + row / inner * size * inner + row % inner;
+    int32_t* const places = static_cast<int32_t*>(workspace) + worker * size;
+    std::iota(places, places + size, 0);
+    std::partial_sort(places, places + d->k, places + size, [&](int32_t i, int32_t j) {
+      const T a = line[i * inner];
+      const T b = line[j * inner];
+      return a == b ? i < j : d->largest != 0 ? a > b : a < b;
+    });
+    const int64_t to = row / inner * d->k * inner + row % inner;
+    for (int rank = 0; rank < d->k; ++rank) {
+      values[to + rank * inner] = line[places[rank] * inner];
+      indices[to + rank * inner] = places[rank];
+    }
+  });
+}
+
+std::vector<ir::TypedKernels> integer_kernels() {
+  std::vector<ir::TypedKernels> all = INTEGER_KERNELS(topk);
+  const ir::KernelFn fast[] = {
+      ir::kernel_fn<&fast_of_integers<int8_t>>(),  ir::kernel_fn<&fast_of_integers<int16_t>>(),
+      ir::kernel_fn<&fast_of_integers<int32_t>>(), ir::kernel_fn<&fast_of_integers<int64_t>>(),
+      ir::kernel_fn<&fast_of_integers<uint8_t>>(), ir::kernel_fn<&fast_of_integers<uint32_t>>()};
+  for (size_t i = 0; i < all.size(); ++i) {
+    all[i].fast = fast[i];
+    all[i].workspace = [](const ir::Params& p, int threads) {
+      return int64_t{4} * threads * p.as<topk_dims>().along.size;
+    };
+  }
+  return all;
+}
+
 ir::Params params(const ir::KernelContext& c) {
   const auto& options = c.attrs.as<TopkOptions>();
   topk_dims d{};
@@ -137,7 +177,7 @@ const OpDef& topk_op() {
         c.require(options.k >= 0, "expected k of at least 0");
         c.require(options.k <= size, "expected k of at most the size of the axis");
         size = options.k;
-        return {{DType::f32, Shape(dims)}, {DType::i32, Shape(dims)}};
+        return {{c.input(0).dtype, Shape(dims)}, {DType::i32, Shape(dims)}};
       },
       .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         if (!c.grad()) return {};
@@ -153,6 +193,7 @@ const OpDef& topk_op() {
           .ref = ir::kernel_fn<&f32::topk_ref>(),
           .ref64 = ir::kernel_fn<&f64::topk_ref>(),
           .fast = ir::kernel_fn<&fast>(),
+          .typed = integer_kernels(),
       },
       .flow{.samples =
                 [](const ir::SamplesContext& c) {

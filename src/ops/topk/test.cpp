@@ -38,7 +38,7 @@ THIMBLE_OP_CASES(topk) {
       .rejects = {{"too_many", {{.shape = {3, 4}}}, attrs(5, 1), "at most the size"},
                   {"negative", {{.shape = {3, 4}}}, attrs(-1, 1), "at least 0"},
                   {"no_such_axis", {{.shape = {4}}}, attrs(1, 1), "there is no axis 1"},
-                  {"integers", {{.shape = {4}, .dtype = DType::i32}}, attrs(1, 0), "of type f32"}},
+                  {"doubles", {{.shape = {4}, .dtype = DType::f64}}, attrs(1, 0), "cast first"}},
   };
 }
 

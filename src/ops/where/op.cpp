@@ -1,6 +1,8 @@
+#include <thimble/ops/cast.h>
 #include <thimble/ops/sum_to.h>
 #include <thimble/ops/where.h>
 
+#include "ir/function_def.h"
 #include "ir/graph.h"
 #include "ops/families/kernel/integers.h"
 #include "ops/families/move/scales.h"
@@ -111,7 +113,27 @@ THIMBLE_OP_FOLDER(where) {
 }
 
 namespace thimble {
+
 Value where(Value condition, Value a, Value b) {
+  if (condition.dtype() == DType::boolean) condition = cast(condition, DType::u8);
   return condition.graph().add1(ops::where_impl::where_op(), {}, {condition, a, b});
 }
+
 }  // namespace thimble
+
+THIMBLE_FUNCTION_FOLDER(where) {
+  static const FunctionDef where_function{
+      .name = "where",
+      .doc = "a where the condition is not 0, else b, element by element with broadcasting.",
+      .example = "auto y = where(lt(x, zero), a, b);",
+      .inputs = {{"condition", "u8 or bool, any shape"},
+                 {"a", "a shape that broadcasts with the others"},
+                 {"b", "a shape that broadcasts with the others"}},
+      .outputs = {{"y", "the broadcast shape"}},
+      .build = [](std::span<const Value> in, const void*) -> std::vector<Value> {
+        return {where(in[0], in[1], in[2])};
+      },
+  };
+  static const FunctionDef* const defs[] = {&where_function};
+  return defs;
+}

@@ -15,6 +15,14 @@ void check_indexed(const ir::InferContext& c, const Shape& x, int index, int64_t
   c.require(fits, "expected an index of as many dimensions, no larger but along the axis");
 }
 
+std::vector<ir::TypedKernels> with_index(std::vector<ir::TypedKernels> kernels) {
+  for (ir::TypedKernels& each : kernels) {
+    const DType dtype = each.inputs.back();
+    each.inputs = {dtype, DType::i32, dtype};
+  }
+  return kernels;
+}
+
 indexed_dims indexed_dims_of(const Shape& x, const Shape& index, int64_t axis, DType dtype) {
   const auto chosen = static_cast<size_t>(axis < 0 ? axis + x.rank() : axis);
   const std::vector<int64_t> strides = row_major_strides(x);

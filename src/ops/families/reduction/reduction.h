@@ -17,6 +17,8 @@ struct ReductionInfo {
   const char* example;
   ir::KernelFn ref, ref64, fast;
   ir::KernelFn grad_ref, grad_ref64, grad_fast;
+  // Kernels of further types, which have no gradient; null: none.
+  std::vector<ir::TypedKernels> (*typed)() = nullptr;
 };
 
 // A fast kernel, which splits the elements of the result among threads.
@@ -53,7 +55,7 @@ struct AxesReduction {
           const auto& options = c.attrs.as<Options>();
           c.require(constant(options) == constant(options), "expected numbers, got nan");
           const auto chosen = checked_axes(c, options.axes);
-          return {{DType::f32, reduced_shape(c.shape(0), chosen, options.keepdims)}};
+          return {{c.input(0).dtype, reduced_shape(c.shape(0), chosen, options.keepdims)}};
         },
         .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
           return {c.grad().graph().add1(grad(), c.attrs, {c.grad(), c.input(0), c.output()})};
@@ -63,6 +65,7 @@ struct AxesReduction {
             .ref = info.ref,
             .ref64 = info.ref64,
             .fast = info.fast,
+            .typed = info.typed == nullptr ? std::vector<ir::TypedKernels>() : info.typed(),
         },
     };
     return def;
