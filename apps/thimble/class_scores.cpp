@@ -13,7 +13,7 @@
 namespace thimble::cli {
 namespace {
 
-// Outputs from which roc_auc is computed.
+// Outputs from which roc_auc and confusion are computed.
 constexpr const char* kScores = "class scores";
 constexpr const char* kLabels = "class labels";
 constexpr int64_t kBest = 5;
@@ -50,10 +50,15 @@ bool wants(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+bool wants_outputs(const std::vector<std::string>& names) {
+  return wants(names, "roc_auc") || wants(names, "confusion");
+}
+
 }  // namespace
 
 const std::vector<std::string>& class_score_names() {
-  static const std::vector<std::string> names = {"precision", "recall", "f1", "top5", "roc_auc"};
+  static const std::vector<std::string> names = {"precision", "recall",  "f1",
+                                                 "top5",      "roc_auc", "confusion"};
   return names;
 }
 
@@ -67,14 +72,14 @@ void add_class_scores(Graph& model, const std::vector<std::string>& names) {
     const int64_t k = std::min(kBest, of.scores.shape()[-1]);
     model.metric("top5", top_k_accuracy(of.scores, of.labels, k));
   }
-  if (wants(names, "roc_auc")) {
+  if (wants_outputs(names)) {
     model.output(kScores, of.scores);
     model.output(kLabels, of.labels);
   }
 }
 
 std::vector<std::string> class_score_outputs(const std::vector<std::string>& names) {
-  if (!wants(names, "roc_auc")) return {};
+  if (!wants_outputs(names)) return {};
   return {kScores, kLabels};
 }
 
@@ -83,6 +88,24 @@ void finish_class_scores(const std::vector<std::string>& names,
                          std::map<std::string, double>& metrics) {
   if (!wants(names, "roc_auc")) return;
   metrics["roc_auc"] = thimble::metrics::roc_auc(outputs.at(kLabels), outputs.at(kScores));
+}
+
+std::vector<std::vector<int64_t>> confusion_counts(const std::vector<std::string>& names,
+                                                   const std::map<std::string, Array>& outputs) {
+  if (!wants(names, "confusion")) return {};
+  const Array& scores = outputs.at(kScores);
+  const Array& labels = outputs.at(kLabels);
+  const int64_t classes = scores.shape()[-1];
+  thimble::metrics::ConfusionMatrix matrix(classes);
+  matrix.add_scores(labels.reshaped({labels.elements()}),
+                    scores.reshaped({labels.elements(), classes}));
+  std::vector<std::vector<int64_t>> rows(static_cast<size_t>(classes));
+  for (int64_t label = 0; label < classes; ++label) {
+    for (int64_t predicted = 0; predicted < classes; ++predicted) {
+      rows[static_cast<size_t>(label)].push_back(matrix.count(label, predicted));
+    }
+  }
+  return rows;
 }
 
 }  // namespace thimble::cli

@@ -4,6 +4,7 @@
 #include <thimble/array.h>
 #include <thimble/graph.h>
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -14,8 +15,8 @@ namespace thimble::cli {
 [[nodiscard]] const std::vector<std::string>& class_score_names();
 
 // Adds what the named scores are computed from to a classifier: metrics (macro averages over the
-// classes) and, for roc_auc, outputs. Throws Error where no metric of the model, such as its
-// accuracy, compares scores of classes with class indices.
+// classes) and, for roc_auc and confusion, outputs. Throws Error where no metric of the
+// model, such as its accuracy, compares scores of classes with class indices.
 void add_class_scores(Graph& model, const std::vector<std::string>& names);
 
 // The outputs that they need of all samples.
@@ -25,5 +26,10 @@ void add_class_scores(Graph& model, const std::vector<std::string>& names);
 void finish_class_scores(const std::vector<std::string>& names,
                          const std::map<std::string, Array>& outputs,
                          std::map<std::string, double>& metrics);
+
+// Samples by their label (row) and the class of the highest score (column); none where
+// confusion is not among the names.
+[[nodiscard]] std::vector<std::vector<int64_t>> confusion_counts(
+    const std::vector<std::string>& names, const std::map<std::string, Array>& outputs);
 
 }  // namespace thimble::cli

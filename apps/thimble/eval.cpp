@@ -43,17 +43,22 @@ int run_eval(const EvalArguments& options) {
   std::map<std::string, Array> outputs;
   Evaluation test = evaluator.evaluate(samples, &outputs);
   finish_class_scores(options.scores, outputs, test.metrics);
+  const auto matrix = confusion_counts(options.scores, outputs);
   if (options.json) {
-    print_json({{"recipe", model.name()},
-                {"samples", test.samples},
-                {"test_loss", test.loss},
-                {"metrics", test.metrics},
-                {"planned_peak_bytes", evaluator.plan().planned_peak_bytes}});
+    nlohmann::ordered_json report = {{"recipe", model.name()},
+                                     {"samples", test.samples},
+                                     {"test_loss", test.loss},
+                                     {"metrics", test.metrics},
+                                     {"planned_peak_bytes", evaluator.plan().planned_peak_bytes}};
+    if (!matrix.empty()) report["confusion"] = matrix;
+    print_json(report);
     return kOk;
   }
   fmt::print("{} test samples of {}: loss {:.6g}", test.samples, source.name(), test.loss);
   for (const auto& [name, value] : test.metrics) fmt::print(", {} {:.6g}", name, value);
   fmt::print("\n");
+  if (!matrix.empty()) fmt::print("samples by label (row) and predicted class (column):\n");
+  for (const std::vector<int64_t>& row : matrix) fmt::print("{:>7}\n", fmt::join(row, " "));
   return kOk;
 }
 
@@ -74,7 +79,8 @@ void add_eval(CLI::App& app, Action& action) {
   command
       ->add_option("--scores", options->scores,
                    "of a classifier, over all samples: precision, recall, f1 (means over the "
-                   "classes), top5, roc_auc [none]")
+                   "classes), top5, roc_auc, confusion (how many samples of each class are taken "
+                   "for which) [none]")
       ->delimiter(',')
       ->check(CLI::Validator(CLI::IsMember(class_score_names())).description(""))
       ->type_name("LIST");

@@ -9,6 +9,7 @@
 #include "commands.h"
 #include "console.h"
 #include "io/npy/npy_write.h"
+#include "ir/element.h"
 #include "ir/rewrite.h"
 #include "model.h"
 #include "options.h"
@@ -108,7 +109,20 @@ data::Dataset open_inputs(const Graph& part, const std::vector<std::string>& giv
   return data::open_arrays(opened);
 }
 
-// The samples of a batch by name, as views.
+// Samples that each begin at a whole byte, one after another.
+Array without_gaps(const data::Field& field, const Shape& shape, const void* samples) {
+  const int64_t each = field.shape.elements();
+  const int64_t row = size_bytes(field.dtype, field.shape);
+  const int type = static_cast<int>(field.dtype);
+  std::vector<std::byte> bytes(static_cast<size_t>(size_bytes(field.dtype, shape)));
+  for (int64_t i = 0; i < shape.elements(); ++i) {
+    const auto* const sample = static_cast<const std::byte*>(samples) + i / each * row;
+    element_store_int(bytes.data(), type, i, element_load_int(sample, type, i % each));
+  }
+  return Array::of_bytes(field.dtype, shape, std::move(bytes));
+}
+
+// The samples of a batch by name, as views where they lie one after another.
 std::map<std::string, Array> arrays_of(const std::vector<data::Field>& fields,
                                        const data::Batch& batch) {
   std::map<std::string, Array> arrays;
@@ -116,6 +130,10 @@ std::map<std::string, Array> arrays_of(const std::vector<data::Field>& fields,
     std::vector<int64_t> dims = fields[f].shape.dims();
     dims.insert(dims.begin(), batch.count);
     const Shape shape(std::move(dims));
+    if (fields[f].shape.elements() * bits(fields[f].dtype) % 8 != 0) {
+      arrays.insert_or_assign(fields[f].name, without_gaps(fields[f], shape, batch.fields[f]));
+      continue;
+    }
     const auto bytes = static_cast<size_t>(size_bytes(fields[f].dtype, shape));
     arrays.insert_or_assign(
         fields[f].name,
@@ -143,15 +161,19 @@ int run_predict(const PredictArguments& options) {
     writer.write(made.bytes(), made.elements());
   }
   writer.commit();
+  // NumPy has no bf16 and no i4.
+  const DType written = type.dtype == DType::bf16 ? DType::f32
+                        : type.dtype == DType::i4 ? DType::i8
+                                                  : type.dtype;
   if (options.json) {
     print_json({{"recipe", model.name()},
                 {"output", output.first},
-                {"dtype", to_string(type.dtype)},
+                {"dtype", to_string(written)},
                 {"shape", shape.dims()},
                 {"file", options.out}});
     return kOk;
   }
-  fmt::print("{} {}{} in {}\n", output.first, to_string(type.dtype), to_string(shape), options.out);
+  fmt::print("{} {}{} in {}\n", output.first, to_string(written), to_string(shape), options.out);
   return kOk;
 }
 

@@ -50,15 +50,27 @@ TEST(cli_eval, of_a_model_without_trained_parameters_has_all_scores) {
   const TemporaryFolder folder;
   const std::string model = frozen_classifier(folder);
   const std::string data = samples(folder);
-  const std::string all = "precision,recall,f1,top5,roc_auc";
+  const std::string all = "precision,recall,f1,top5,roc_auc,confusion";
   const Outcome outcome =
       run({"eval", model, "--data", data, "--validation-split", "0.99", "--scores", all, "--json"});
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   const nlohmann::ordered_json json = last_line_json(outcome.out);
-  EXPECT_EQ(keys(json), "recipe samples test_loss metrics planned_peak_bytes");
+  EXPECT_EQ(keys(json), "recipe samples test_loss metrics planned_peak_bytes confusion");
   EXPECT_EQ(json["samples"], 3);
   EXPECT_EQ(keys(json["metrics"]), "accuracy f1 precision recall roc_auc top5");
   for (const auto& [name, value] : json["metrics"].items()) EXPECT_EQ(value, 1.0) << name;
+  int64_t counted = 0;
+  for (size_t label = 0; label < 2; ++label) {
+    for (size_t predicted = 0; predicted < 2; ++predicted) {
+      const int64_t count = json["confusion"][label][predicted];
+      if (label != predicted) EXPECT_EQ(count, 0);
+      counted += count;
+    }
+  }
+  EXPECT_EQ(counted, 3);
+  const Outcome table =
+      run({"eval", model, "--data", data, "--validation-split", "0.99", "--scores", "confusion"});
+  EXPECT_THAT(table.out, HasSubstr("samples by label (row) and predicted class (column):\n"));
   const Outcome text = run({"eval", model, "--data", data, "--scores", "roc_auc"});
   EXPECT_EQ(text.code, 1);  // of one sample, one class
   EXPECT_THAT(text.err, HasSubstr("needs samples of both classes"));
