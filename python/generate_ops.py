@@ -67,7 +67,6 @@ OPTION_DOCS = {
 }
 NOTES = {
     "depthwise_conv1d": "Of given weights: tb.conv1d(x, weight, bias, groups=C).",
-    "depthwise_conv2d": "Of given weights: tb.conv2d(x, weight, bias, groups=C).",
 }
 
 TYPES = {

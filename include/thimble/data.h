@@ -19,7 +19,7 @@ namespace thimble::data {
 struct Field {
   std::string name;          // name of the graph's input or label that it feeds
   Shape shape = {};          // of one sample, without the batch; {} for a scalar
-  DType dtype = DType::f32;  // of a packed type a sample must fill whole bytes
+  DType dtype = DType::f32;  // of a packed type a sample is padded to whole bytes
   bool is_label = false;
   bool operator==(const Field&) const = default;
 };
@@ -44,8 +44,8 @@ class Source {
 // A handle to a source: cheap to copy, never empty, immutable. Copies share the samples.
 class Dataset {
  public:
-  // Throws Error if there are no samples or fields, or a field has no name, a name twice, a
-  // dimension below 1 or a packed type whose samples do not fill whole bytes.
+  // Throws Error if there are no samples or fields, or a field has no name, a name twice,
+  // or a dimension below 1.
   explicit Dataset(std::shared_ptr<const Source> source);
 
   [[nodiscard]] int64_t size() const { return source_->size(); }

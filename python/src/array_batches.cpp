@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace thimble::python {
 
 void check_signals() {
@@ -17,29 +19,29 @@ Shape sample_shape(const InputArray& array) {
 }
 
 // The type and shape of a row; throws where the array has none. wanted: the field's type, which an
-// array cannot say of an i4.
+// array cannot say of an i4 and of a bf16.
 data::Field field_of(const std::string& name, const InputArray& array, bool is_label,
                      DType wanted) {
   if (array.ndim() == 0) throw Error(name, "expected one row a sample, got a single number");
-  const DType held = dtype_of(array.dtype(), name);
+  const bool is_bits = wanted == DType::bf16 && array.dtype() == numpy_dtype(DType::bf16);
+  const DType held = is_bits ? DType::bf16 : dtype_of(array.dtype(), name);
   const bool is_nibble = wanted == DType::i4 && held == DType::i8;
-  data::Field field{name, sample_shape(array), is_nibble ? wanted : held, is_label};
-  if (field.shape.elements() * bits(field.dtype) % 8 != 0) {
-    throw Error(
-        name, fmt::format("a sample of {} elements of {} does not fill whole bytes; let the "
-                          "graph take \"{}\"",
-                          field.shape.elements(), to_string(field.dtype), is_nibble ? "i8" : "u8"));
-  }
-  return field;
+  return {name, sample_shape(array), is_nibble ? wanted : held, is_label};
 }
 
-// The rows of an array as thimble holds them; packed: memory for those that are packed.
+// The rows of an array as thimble holds them, each from a whole byte on; packed: memory for those
+// that are packed.
 const std::byte* rows_of(const InputArray& array, DType dtype,
                          std::vector<std::vector<std::byte>>& packed) {
   if (!is_packed(dtype)) return static_cast<const std::byte*>(array.data());
-  const auto count = static_cast<int64_t>(array.size());
-  packed.emplace_back(static_cast<size_t>(size_bytes(dtype, {count})));
-  pack(dtype, packed.back().data(), array.data(), count);
+  const auto rows = static_cast<int64_t>(array.shape(0));
+  const auto count = static_cast<int64_t>(array.size()) / std::max<int64_t>(rows, 1);
+  const int64_t row_bytes = size_bytes(dtype, {count});
+  packed.emplace_back(static_cast<size_t>(rows * row_bytes));
+  const auto* const given = static_cast<const std::byte*>(array.data());
+  for (int64_t row = 0; row < rows; ++row) {
+    pack(dtype, packed.back().data() + row * row_bytes, given + row * count, count);
+  }
   return packed.back().data();
 }
 

@@ -34,20 +34,26 @@ class ArraySource final : public data::Source {
 nb::dict arrays_of(const data::Dataset& dataset) {
   nb::dict arrays;
   std::vector<std::byte*> rows;
-  std::vector<int64_t> bytes;
+  std::vector<std::vector<std::byte>> samples;  // as thimble holds them
   for (const data::Field& field : dataset.fields()) {
     std::vector<int64_t> dims = field.shape.dims();
     dims.insert(dims.begin(), dataset.size());
     std::byte* data = nullptr;
     arrays[field.name.c_str()] = new_array(field.dtype, Shape(dims), &data);
     rows.push_back(data);
-    bytes.push_back(size_bytes(field.dtype, field.shape));
+    samples.emplace_back(static_cast<size_t>(size_bytes(field.dtype, field.shape)));
   }
   const nb::gil_scoped_release release;
   std::vector<void*> out(rows.size());
   for (int64_t i = 0; i < dataset.size(); ++i) {
-    for (size_t f = 0; f < rows.size(); ++f) out[f] = rows[f] + i * bytes[f];
+    for (size_t f = 0; f < rows.size(); ++f) out[f] = samples[f].data();
     dataset.read(i, out);
+    for (size_t f = 0; f < rows.size(); ++f) {
+      const data::Field& field = dataset.fields()[f];
+      const int64_t each = field.shape.elements();
+      const int64_t bytes = is_packed(field.dtype) ? each : size_bytes(field.dtype, field.shape);
+      unpack(field.dtype, rows[f] + i * bytes, samples[f], each);
+    }
   }
   return arrays;
 }

@@ -106,11 +106,53 @@ def test_nibbles_train_and_are_labels():
     assert trainer.evaluate(data).loss < 0.1 * before
 
 
-def test_a_sample_of_nibbles_fills_whole_bytes():
+@pytest.mark.parametrize("dtype", ["bool", "i4"])
+def test_samples_of_packed_elements_need_not_fill_whole_bytes(dtype):
     graph = tb.Graph()
-    graph.output("y", tb.cast(graph.input("x", (3,), "i4"), "i8"))
-    with pytest.raises(ValueError, match='3 elements of i4 does not fill whole bytes.*take "i8"'):
-        tb.Predictor(graph, {}).predict(np.zeros((2, 3), np.int8))
+    x = graph.input("x", (3,), dtype)
+    graph.output("same", tb.reshape(x, (-1, 3)))
+    graph.output("sum", tb.sum(tb.cast(x, "i32"), axes=1))
+    target = graph.label("target", (3,), dtype)
+    difference = tb.dense(tb.cast(x, "f32"), units=3) - tb.cast(target, "f32")
+    graph.minimize(tb.mean(difference * difference))
+    draws = np.random.default_rng(0).integers(-8, 8, (11, 3))
+    given = draws.astype(np.int8) if dtype == "i4" else draws > 0
+    trainer = tb.Trainer(graph, optimizer=tb.Adam(lr=0.05), batch=4)
+    predictor = tb.Predictor(graph, trainer.state_dict(), batch=4)
+    for data in (given, [given[:4], given[4:8], given[8:]]):
+        got = predictor.predict(data)
+        assert got["same"].dtype == given.dtype
+        np.testing.assert_array_equal(got["same"], given)
+        np.testing.assert_array_equal(got["sum"], given.sum(1))
+    rows = {"x": given, "target": given}
+    before = trainer.evaluate(rows).loss
+    trainer.fit(rows, epochs=30, progress=False)
+    assert trainer.evaluate(rows).loss < 0.5 * before
+
+
+def test_where_takes_masks_of_booleans():
+    mask = np.array([True, False, True])
+    graph = tb.Graph()
+    x = graph.input("x", (3,), "bool")
+    graph.output("y", tb.where(x, 1.5, tb.where(mask, -1.0, 2.0)))
+    got = tb.Predictor(graph, {}).predict(np.array([[True, False, False], [False, True, True]]))
+    np.testing.assert_array_equal(got, [[1.5, 2.0, -1.0], [-1.0, 1.5, 1.5]])
+    got = tb.where(mask, np.array([2**40, 1, 2]), np.array([3, 4, -(2**50)]))
+    assert got.dtype == np.int64
+    np.testing.assert_array_equal(got, [2**40, 4, 2])
+
+
+def test_bfloat16_goes_in_and_comes_out_as_its_bits():
+    graph = tb.Graph()
+    graph.output("y", tb.neg(graph.input("x", (2,), "bfloat16")))
+    predictor = tb.Predictor(graph, {}, batch=2)
+    given = np.array([[1.5, -2.0], [1.00390625, 1.01171875], [np.inf, 0.0]], np.float32)  # ties to even
+    bits = np.array([[0xBFC0, 0x4000], [0xBF80, 0xBF82], [0xFF80, 0x8000]], np.uint16)
+    np.testing.assert_array_equal(predictor.predict(given), bits)
+    np.testing.assert_array_equal(predictor.predict(bits), bits ^ 0x8000)
+    np.testing.assert_array_equal(predictor.predict(np.array([[3, -4]])), [[0xC040, 0x4080]])
+    with pytest.raises(ValueError, match="too large for bf16"):
+        predictor.predict(np.full((1, 2), 3.4e38, np.float32))
 
 
 def test_whole_numbers_out_of_range_are_no_parameters():
@@ -311,6 +353,97 @@ def test_sums_of_narrow_integers_do_not_wrap(dtype):
     for got, want in ((tb.sum(x), x.sum()), (tb.sum(x, axes=0), x.sum(0)), (tb.cumsum(x, axis=1), x.cumsum(1))):
         assert got.dtype == np.int32
         np.testing.assert_array_equal(got, want)
+
+
+WHOLE = ["int8", "uint8", "int16", "int32", "uint32", "int64"]
+
+
+def integers(dtype, shape, seed=0):
+    """Many of equal size, and the ends of the type."""
+    info = np.iinfo(dtype)
+    x = np.random.default_rng(seed).integers(max(info.min, -9), 9, shape).astype(dtype)
+    x.flat[:2] = info.max, info.min
+    return x
+
+
+@pytest.mark.parametrize("dtype", WHOLE)
+def test_sort_and_topk_of_integers(dtype):
+    for shape, axis in (((4, 130), 1), ((70, 3), 0), ((2, 5, 7), 1)):
+        x = integers(dtype, shape)
+        for descending in (False, True):
+            values, indices = tb.sort(x, axis=axis, descending=descending)
+            assert values.dtype == dtype
+            order = np.argsort(-x.astype(object) if descending else x, axis=axis, kind="stable")
+            np.testing.assert_array_equal(indices, order)
+            np.testing.assert_array_equal(values, np.take_along_axis(x, order, axis))
+            np.testing.assert_array_equal(tb.argsort(x, axis=axis, descending=descending), order)
+        best = tb.topk(x, k=3, axis=axis)
+        order = np.argsort(-x.astype(object), axis=axis, kind="stable").take(range(3), axis)
+        np.testing.assert_array_equal(best.indices, order)
+        np.testing.assert_array_equal(best.values, np.take_along_axis(x, order, axis))
+
+
+def test_sort_tells_large_neighbours_apart():
+    assert list(tb.sort(np.array([2**24 + 1, 2**24, 2**62 + 1, 2**62])).values) == [2**24, 2**24 + 1, 2**62, 2**62 + 1]
+
+
+@pytest.mark.parametrize("dtype", WHOLE)
+def test_sign_clamp_and_scatter_of_integers(dtype):
+    x = integers(dtype, (3, 5))
+    np.testing.assert_array_equal(tb.sign(x), np.sign(x))
+    low, high = np.array(1, dtype), np.array([2, 3, 4, 5, 6], dtype)
+    got = tb.clamp(x, low, high)
+    assert got.dtype == dtype
+    np.testing.assert_array_equal(got, np.clip(x, low, high))
+    index = np.array([[0, 2, 4, 1, 3], [4, 3, 2, 1, 0]])
+    source = integers(dtype, (2, 5), 1)
+    want = x.copy()
+    np.put_along_axis(want[:2], index, source, 1)
+    got = tb.scatter(x, index, source, axis=1)
+    assert got.dtype == dtype
+    np.testing.assert_array_equal(got, want)
+    np.put_along_axis(want[:2], index, np.array(7, dtype), 1)
+    np.testing.assert_array_equal(tb.scatter(x, index, axis=1, value=7.0), want)
+    want = x.copy()
+    with np.errstate(over="ignore"):
+        np.add.at(want, (np.array([[0], [1]]), index), source)
+    np.testing.assert_array_equal(tb.scatter_add(x, index, source, axis=1), want)
+    with pytest.raises(ValueError, match="cannot hold 0.5"):
+        tb.scatter(tb.Graph().input("x", (5,), dtype), index, axis=1, value=0.5)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_products_of_integers_wrap(dtype):
+    a, b = integers(dtype, (2, 3, 4)), integers(dtype, (4, 5), 1)
+    with np.errstate(over="ignore"):
+        want = a @ b
+    got = tb.matmul(a, b)
+    assert got.dtype == dtype
+    np.testing.assert_array_equal(got, want)
+    np.testing.assert_array_equal(tb.matmul(a, b.T.copy(), transpose_b=True), want)
+    bias = integers(dtype, (5,), 2)
+    with np.errstate(over="ignore"):
+        np.testing.assert_array_equal(tb.matmul(a, b, bias), want + bias)
+        np.testing.assert_array_equal(tb.prod(a, axes=1), a.prod(1, dtype=dtype))
+    assert tb.matmul(np.array([[100]], np.int8), np.array([[100]], np.int8)) == 10000
+    assert tb.prod(np.array([2**21, 2**21, 2**20 + 1])) == 2**42 * (2**20 + 1)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint8", "int32", "int16"])
+def test_labels_and_indices_of_any_integer_type(dtype):
+    scores, classes = np.array([[1.0, 3.0], [2.0, 0.5]]), np.array([1, 0], dtype)
+    graph = tb.Graph()
+    x, y = graph.input("x", (2,)), graph.label("y")
+    graph.minimize(tb.softmax_cross_entropy(tb.dense(x, units=2), y))
+    graph.metric("accuracy", tb.accuracy(x, y))
+    trainer = tb.Trainer(graph, batch=2)
+    assert trainer.evaluate({"x": scores, "y": classes}).metrics["accuracy"] == 1.0
+    assert tb.accuracy(scores, classes) == 1.0
+    np.testing.assert_array_equal(tb.one_hot(classes, classes=2), [[0, 1], [1, 0]])
+    np.testing.assert_array_equal(tb.gather(scores, classes[:, None], axis=1), [[3.0], [2.0]])
+    if dtype == "int64":
+        with pytest.raises(ValueError, match=r"\[y\] holds whole numbers outside of int32's range"):
+            trainer.evaluate({"x": scores, "y": np.array([2**32, 2**32 + 1])})
 
 
 def test_options_that_only_look_equal_are_not():

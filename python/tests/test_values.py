@@ -202,3 +202,31 @@ def test_division_of_bfloat16_by_and_of_a_number_is_that_of_f32():
             rounded = tb.jit(lambda v: tb.cast(tb.cast(v, "bf16"), "f32"))(quotient(halves).astype(np.float32))
             got = tb.jit(lambda v, q=quotient: tb.cast(q(tb.cast(v, "bf16")), "f32"))(halves)
             np.testing.assert_array_equal(got, rounded)
+
+
+def test_depthwise_convolutions_and_cells_take_weights():
+    rng = np.random.default_rng(3)
+    images, weight, bias = (rng.standard_normal(s).astype(np.float32) for s in ((2, 6, 6, 3), (6, 3, 3, 1), (6,)))
+    for options in ({}, {"stride": 2, "padding": 1}):
+        np.testing.assert_array_equal(
+            tb.depthwise_conv2d(images, weight, bias, **options),
+            tb.conv2d(images, weight, bias, groups=3, **options),
+        )
+    x, h, c = (rng.standard_normal(s).astype(np.float32) for s in ((2, 5), (2, 4), (2, 4)))
+    weights = [rng.standard_normal(s).astype(np.float32) for s in ((16, 5), (16, 4), (16,), (16,))]
+    names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+    got = tb.lstm_cell(x, h, c, *weights)
+    parameters = {f"l.{name}": value for name, value in zip(names, weights)}
+    want = tb.functional_call(tb.lstm_cell, parameters, x, h, c, units=4, name="l")
+    for mine, theirs in zip(got, want):
+        np.testing.assert_array_equal(mine, theirs)
+
+
+def test_batch_norm_of_weights_has_no_statistics_where_it_is_given_none():
+    x = np.random.default_rng(4).standard_normal((8, 3)).astype(np.float32)
+    gamma, beta = np.array([1.0, 2.0, 0.5], np.float32), np.array([0.0, 1.0, -1.0], np.float32)
+    got = tb.batch_norm(x, gamma, beta, track_running_stats=False)
+    want = (x - x.mean(0)) / np.sqrt(x.var(0) + 1e-5) * gamma + beta
+    np.testing.assert_allclose(got, want, atol=1e-5)
+    with pytest.raises(ValueError, match="track_running_stats"):
+        tb.batch_norm(x, gamma, beta, np.zeros(3), np.ones(3), track_running_stats=False)

@@ -34,7 +34,8 @@ def as_array(x: Any) -> Array:
     """A NumPy array over x where that is possible: NumPy, PyTorch and whatever speaks DLPack, the
     buffer protocol or has .numpy(); else a copy."""
     if isinstance(x, np.ndarray):
-        return x
+        # Of ml_dtypes: NumPy itself has none, and f32 holds its numbers.
+        return x.astype(np.float32) if x.dtype.name == "bfloat16" else x
     if hasattr(x, "detach"):  # a PyTorch tensor, possibly one that wants a gradient
         x = x.detach()
     if hasattr(x, "__dlpack__"):
@@ -99,14 +100,26 @@ def _refuse(wrong: Any, x: Array, what: str, why: str) -> None:
         raise LossyError(what, f"holds {x[wrong].flat[0]!s} of {x.dtype}, which {why}")
 
 
+def _bf16(x: Array, what: str) -> Array:
+    """x as the bits of bf16, to the nearest, ties to even; uint16 are such bits already."""
+    if x.dtype == np.uint16:
+        return np.ascontiguousarray(x)
+    near = np.ascontiguousarray(to_dtype(x, "f32", what))
+    bits = near.view(np.uint32)
+    rounded = ((bits + np.uint32(0x7FFF) + (bits >> 16 & 1)) >> 16).astype(np.uint16)
+    halves: Array = np.where(np.isnan(near), (bits >> 16 | 0x40).astype(np.uint16), rounded)
+    _refuse((halves & 0x7FFF == 0x7F80) & np.isfinite(near), near, what, "is too large for bf16")
+    return halves
+
+
 def to_dtype(x: Array, dtype: str, what: str, rounds: bool = False) -> Array:
     """x as contiguous elements of one of thimble's types, its numbers unchanged: whole numbers become
     another integer type or floating point where all of them are numbers of that type (rounds: to the
     nearest), and an error else. Floating point becomes a narrower one to the nearest, and an error
     where it is too large for that. Booleans come from booleans alone. An i4 is held as an int8 from -8
-    to 7, because NumPy has no smaller type."""
-    if dtype not in _NUMPY_NAMES and dtype != "i4":
-        raise ValueError(f"[{what}] arrays of {dtype} are not taken; let the graph take f32 or f16")
+    to 7, because NumPy has no smaller type; bf16 are held as their bits in uint16, because NumPy has no such type."""
+    if dtype == "bf16":
+        return _bf16(x, what).reshape(x.shape)
     target = _NUMPY_NAMES.get(dtype, dtype)
     if x.dtype != target:
         kind = "i" if target == "i4" else np.dtype(target).kind

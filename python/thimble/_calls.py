@@ -16,7 +16,9 @@ from ._arrays import (
 )
 from ._compiled import Cache, run, signature, sources
 from ._core import Value
-from ._specs import arguments, keeps_statistics, main_part, options_of_weights, weights_of
+from ._specs import (
+    TRACKS, arguments, keeps_statistics, main_part, options_of_weights, states_of, weights_of,
+)
 
 SPECS: dict[str, dict[str, Any]] = _core.reflect()
 
@@ -310,6 +312,8 @@ def call_layer(name: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> A
     if "op" in spec and not weights[0]["optional"] and given[weights[0]["name"]] is None:
         raise ValueError(f"[{name}] {weights[0]['name']} is missing, but other weights are given")
     options = {k: v for k, v in options.items() if k not in given}
+    if options.get(TRACKS) is False and not any(given.get(state) is not None for state in states_of(spec)):
+        del options[TRACKS]  # what is said already by leaving them out
     kind = "op" if "op" in spec else "function"
     # Where there is no op, the layer's function takes the weights, and its options with them.
     reason = "belongs to the layer; leave it out with weights"

@@ -34,10 +34,19 @@ def options_of_weights(part: Spec) -> list[str]:
     ]
 
 
+# The option of layers that says whether they have running statistics.
+TRACKS = "track_running_stats"
+
+
+def states_of(spec: Spec) -> list[str]:
+    """The running statistics of a layer."""
+    created = spec.get("function", {}).get("parameters", [])
+    return [each["name"] for each in created if each["state"]]
+
+
 def keeps_statistics(spec: Spec) -> bool:
     """Whether a layer may have running statistics, which only a Trainer keeps."""
-    created = spec.get("function", {}).get("parameters", [])
-    return any(each["state"] for each in created)
+    return bool(states_of(spec))
 
 
 def main_part(spec: Spec) -> dict[str, Any]:

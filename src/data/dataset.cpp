@@ -78,10 +78,6 @@ void check_field(const std::vector<Field>& fields, size_t f) {
                                      to_string(field.shape)));
     }
   }
-  if (field.shape.elements() * bits(field.dtype) % 8 != 0) {
-    throw Error(where, fmt::format("is {}{}, which does not fill whole bytes; give it as u8",
-                                   to_string(field.dtype), to_string(field.shape)));
-  }
 }
 
 }  // namespace

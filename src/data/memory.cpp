@@ -5,6 +5,8 @@
 
 #include <cstring>
 
+#include "ir/element.h"
+
 namespace thimble::data {
 namespace {
 
@@ -31,7 +33,18 @@ class MemorySource : public Source {
   const std::vector<Field>& fields() const override { return fields_; }
   void read(int64_t index, std::span<void* const> out) const override {
     for (size_t f = 0; f < fields_.size(); ++f) {
-      const auto bytes = static_cast<size_t>(size_bytes(fields_[f].dtype, fields_[f].shape));
+      const Field& field = fields_[f];
+      const auto bytes = static_cast<size_t>(size_bytes(field.dtype, field.shape));
+      const int64_t each = field.shape.elements();
+      if (each * bits(field.dtype) % 8 != 0) {  // the sample begins within a byte
+        const int type = static_cast<int>(field.dtype);
+        std::memset(out[f], 0, bytes);
+        for (int64_t e = 0; e < each; ++e) {
+          element_store_int(out[f], type, e,
+                            element_load_int(values_[f].bytes().data(), type, index * each + e));
+        }
+        continue;
+      }
       std::memcpy(out[f], values_[f].bytes().data() + static_cast<size_t>(index) * bytes, bytes);
     }
   }

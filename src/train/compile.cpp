@@ -101,6 +101,19 @@ void keep_unread(ir::Graph& graph) {
   }
 }
 
+// What to do about parameters of f16 or bf16, which are frozen; empty: there are none.
+std::string narrow_parameters(const ir::Graph& model) {
+  for (const ir::ValueData& data : model.values) {
+    const DType dtype = data.type.dtype;
+    if (data.role != ir::Role::parameter || (dtype != DType::f16 && dtype != DType::bf16)) continue;
+    return fmt::format(
+        "; \"{}\" is of {}, and only parameters of f32 are trained: keep it in f32 "
+        "and set precision to compute in 16 bits",
+        *data.name, to_string(dtype));
+  }
+  return "";
+}
+
 }  // namespace
 
 ir::Graph training_graph(const ir::Graph& model, const TrainerOptions& options, int64_t batch,
@@ -113,7 +126,8 @@ ir::Graph training_graph(const ir::Graph& model, const TrainerOptions& options, 
       options.precision == DType::f16 ? loss_scale_source(graph, options.loss_scaling) : Value();
   std::vector<autodiff::Gradient> gradients = append_gradients(graph, options.objectives, scale);
   if (gradients.empty()) {
-    throw Error("trainer", "nothing to train: every parameter is frozen, or there is none");
+    throw Error("trainer", "nothing to train: every parameter is frozen, or there is none" +
+                               narrow_parameters(model));
   }
   const UpdateOptions update{options.optimizer,
                              options.groups,

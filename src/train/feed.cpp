@@ -7,6 +7,8 @@
 #include <cstring>
 #include <utility>
 
+#include "ir/element.h"
+
 namespace thimble::train {
 namespace {
 
@@ -63,17 +65,34 @@ Feed::Feed(const ir::Graph& model, BatchStream& stream, bool with_labels)
                                          to_string(data.type.dtype), to_string(sample), field.name,
                                          to_string(field.dtype), to_string(field.shape)));
     }
-    links_.push_back({data.name, static_cast<size_t>(f), size_bytes(field.dtype, field.shape)});
+    links_.push_back({data.name, static_cast<size_t>(f), size_bytes(field.dtype, field.shape),
+                      field.dtype, field.shape.elements()});
   }
+  rows_.resize(links_.size());
 }
 
 void Feed::require_size(const Link& link, const MicroBatch& micro_batch,
                         std::span<const std::byte> destination) {
-  const int64_t given = micro_batch.count * link.sample_bytes;
+  const int64_t given = link.bytes(micro_batch.count);
   if (static_cast<int64_t>(destination.size()) == given) return;
   throw Error(link.source, fmt::format("the program takes {} bytes of this field, {} samples have "
                                        "{}; compile it for these samples",
                                        destination.size(), micro_batch.count, given));
+}
+
+void Feed::fill(const Link& link, const std::byte* samples, int64_t count,
+                std::span<std::byte> destination) {
+  if (!link.has_gaps()) {
+    std::memcpy(destination.data(), samples, destination.size());
+    return;
+  }
+  const int type = static_cast<int>(link.dtype);
+  for (int64_t i = 0; i < count; ++i) {
+    for (int64_t e = 0; e < link.elements; ++e) {
+      element_store_int(destination.data(), type, i * link.elements + e,
+                        element_load_int(samples + i * link.sample_bytes, type, e));
+    }
+  }
 }
 
 void Feed::copy(const data::Batch& batch, const MicroBatch& micro_batch,
@@ -84,8 +103,7 @@ void Feed::copy(const data::Batch& batch, const MicroBatch& micro_batch,
     if (destination.empty()) continue;  // the program does not read it
     require_size(link, micro_batch, destination);
     const auto* const samples = static_cast<const std::byte*>(batch.fields[link.field]);
-    std::memcpy(destination.data(), samples + micro_batch.first * link.sample_bytes,
-                destination.size());
+    fill(link, samples + micro_batch.first * link.sample_bytes, micro_batch.count, destination);
   }
 }
 
@@ -94,17 +112,21 @@ void Feed::read(const data::Batch& batch, const MicroBatch& micro_batch,
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
   std::fill(places_.begin(), places_.end(), nullptr);
-  for (const Link& link : links_) {
+  for (size_t i = 0; i < links_.size(); ++i) {
+    const Link& link = links_[i];
     const std::span<std::byte> destination = session.source(link.source);
     if (destination.empty()) continue;
     require_size(link, micro_batch, destination);
     places_[link.field] = destination.data();
+    if (!link.has_gaps()) continue;
+    rows_[i].resize(static_cast<size_t>(micro_batch.count * link.sample_bytes));
+    places_[link.field] = rows_[i].data();
   }
   read_rows(batch, micro_batch, places_);
   for (const Link& link : links_) {  // an input and a label may share
     const std::span<std::byte> destination = session.source(link.source);
     if (destination.empty() || destination.data() == places_[link.field]) continue;
-    std::memcpy(destination.data(), places_[link.field], destination.size());
+    fill(link, static_cast<const std::byte*>(places_[link.field]), micro_batch.count, destination);
   }
   reading_ms_ += std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }

@@ -53,10 +53,20 @@ class Feed {
     std::string source;
     size_t field;
     int64_t sample_bytes;
+    DType dtype;
+    int64_t elements;  // of a sample
+    // Samples of a packed type begin at whole bytes in batches, and follow each other in programs.
+    [[nodiscard]] bool has_gaps() const { return elements * bits(dtype) % 8 != 0; }
+    [[nodiscard]] int64_t bytes(int64_t samples) const {
+      return has_gaps() ? size_bytes(dtype, {samples * elements}) : samples * sample_bytes;
+    }
   };
   // Throws Error where the program takes another number of bytes.
   static void require_size(const Link& link, const MicroBatch& micro_batch,
                            std::span<const std::byte> destination);
+  // Copies samples to where a program reads them.
+  static void fill(const Link& link, const std::byte* samples, int64_t count,
+                   std::span<std::byte> destination);
   void read(const data::Batch& batch, const MicroBatch& micro_batch, const exec::Session& session);
   // To one destination per field. Throws ReadError.
   void read_rows(const data::Batch& batch, const MicroBatch& micro_batch,
@@ -70,6 +80,7 @@ class Feed {
   double reading_ms_ = 0.0;
   data::Batch whole_;
   std::vector<std::vector<std::byte>> contents_;  // of it
+  std::vector<std::vector<std::byte>> rows_;      // by link: samples with gaps, while they are read
 };
 
 }  // namespace thimble::train

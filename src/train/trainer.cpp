@@ -7,6 +7,7 @@
 
 #include "exec/sha256.h"
 #include "train/checkpoint.h"
+#include "train/collected.h"
 #include "train/compile.h"
 #include "train/single_step.h"
 #include "train/state.h"
@@ -101,20 +102,15 @@ Array Trainer::predict(const data::Dataset& dataset, const std::string& output) 
   }
   train::require_parts_of_samples(state_->model, output);
   const ir::TensorType& type = state_->model.type(found->second);
-  if (ir::with_batch(type.shape, 1).elements() * bits(type.dtype) % 8 != 0) {
-    throw Error(output, fmt::format("a sample of {} does not fill whole bytes; give out cast(x, "
-                                    "DType::u8)",
-                                    ir::to_string(type)));
-  }
   train::LoaderStream stream(
       dataset,
       {.batch = state_->options.batch, .shuffle = false, .training = false, .prefetch = 1});
-  std::vector<std::byte> all;
-  state_->predict(stream, [&](const exec::Session& session, int64_t /*count*/) {
-    const std::span<const std::byte> bytes = session.output(output);
-    all.insert(all.end(), bytes.begin(), bytes.end());
+  train::Collected all;
+  const int64_t each = ir::with_batch(type.shape, 1).elements();
+  state_->predict(stream, [&](const exec::Session& session, int64_t count) {
+    all.add(type.dtype, session.output(output), count * each);
   });
-  return Array::of_bytes(type.dtype, ir::with_batch(type.shape, dataset.size()), std::move(all));
+  return Array::of_bytes(type.dtype, ir::with_batch(type.shape, dataset.size()), all.take());
 }
 
 void Trainer::save(const std::string& path) const { train::save_checkpoint(*state_, path); }

@@ -98,8 +98,6 @@ TEST(generator, refuses_wrong_fields) {
       {{{"a", {1}}, {"a", {1}}}, "field 1 \"a\"] has the name of another field"},
       {{{"a", {3, 0}}}, "has shape [3, 0]"},
       {{{"a", {-3, -2}}}, "must be at least 1"},
-      {{{"a", {9}, DType::boolean}}, "is bool[9], which does not fill whole bytes"},
-      {{{"a", {3}, DType::i4}}, "is i4[3], which does not fill whole bytes"},
   };
   const Fill nothing = [](int64_t, std::span<void* const>) {};
   for (const Case& c : cases) {

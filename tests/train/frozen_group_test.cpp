@@ -39,6 +39,15 @@ TEST(frozen_group, keeps_its_parameters_and_takes_no_state_for_them) {
   EXPECT_LT(plan.planned_peak_bytes, whole.planned_peak_bytes);
 }
 
+TEST(frozen_group, of_16_bit_parameters_alone_is_named_as_why_nothing_trains) {
+  Graph g;
+  const Value w = g.parameter("w", {2}, init::zeros(), DType::bf16);
+  g.minimize(mean(g.input("x", {2}) * cast(w, DType::f32)));
+  EXPECT_THAT([&] { static_cast<void>(plan_of(g, {})); },
+              testing::ThrowsMessage<Error>(
+                  HasSubstr("\"w\" is of bf16, and only parameters of f32 are trained")));
+}
+
 TEST(frozen_group, is_the_same_as_a_frozen_graph) {
   Graph frozen = test::small_network();
   frozen.freeze("conv.*");

@@ -62,8 +62,35 @@ TEST(typed_values, keep_their_types_in_a_predictor) {
   EXPECT_EQ(out.at("half").floats(), out.at("logits").floats());
   EXPECT_EQ(trainer.predict(rows(), "class"), out.at("class"));
   EXPECT_EQ(trainer.predict(rows(), "twice"), out.at("twice"));
-  EXPECT_THAT(error_of([&] { static_cast<void>(trainer.predict(rows(), "bits")); }),
-              HasSubstr("does not fill whole bytes"));
+  EXPECT_EQ(trainer.predict(rows(), "bits"), out.at("bits"));
+}
+
+// Samples of three bits and of three nibbles, in batches of two with one left over.
+TEST(typed_values, of_packed_types_need_not_fill_whole_bytes) {
+  Graph g;
+  const Value mask = g.input("mask", {3}, DType::boolean);
+  const Value nibble = g.input("nibble", {3}, DType::i4);
+  const Value target = g.label("target", {3}, DType::boolean);
+  const Value x = cast(mask, DType::f32) + cast(nibble, DType::f32);
+  g.output("sum", cast(x, DType::i32));
+  g.output("mask", reshape(mask, {-1, 3}));
+  g.minimize(mse(dense(x, {.units = 3}), cast(target, DType::f32)));
+  const Array masks = Array{1, 0, 1, 0, 1, 1, 1, 1, 0, 0, 0, 1, 1, 0, 0}.reshaped({5, 3});
+  const Array nibbles = Array{-8, 7, 1, 2, -3, 4, 5, -6, 7, 0, 1, -1, 3, -4, 6}.reshaped({5, 3});
+  const data::Dataset rows = data::in_memory(
+      {{"mask", {3}, DType::boolean},
+       {"nibble", {3}, DType::i4},
+       {"target", {3}, DType::boolean, true}},
+      {masks.cast(DType::boolean), nibbles.cast(DType::i4), masks.cast(DType::boolean)});
+  Trainer trainer(g, {.optimizer = Adam{.lr = 0.05F}, .batch = 2, .threads = 1});
+  EXPECT_EQ(trainer.predict(rows, "mask"), masks.cast(DType::boolean));
+  const std::vector<float> a = masks.floats();
+  const std::vector<float> b = nibbles.floats();
+  const std::vector<int64_t> sums = trainer.predict(rows, "sum").integers();
+  for (size_t i = 0; i < a.size(); ++i) EXPECT_EQ(static_cast<float>(sums[i]), a[i] + b[i]) << i;
+  const double before = trainer.evaluate(rows).loss;
+  trainer.fit(rows, {.epochs = 40});
+  EXPECT_LT(trainer.evaluate(rows).loss, 0.7 * before);
 }
 
 TEST(typed_values, of_another_type_or_shape_are_errors) {

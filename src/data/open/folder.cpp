@@ -122,6 +122,17 @@ OpenedPart open_parts(const std::string& folder, const PartPaths& paths,
           true};
 }
 
+// "2 folders and 3 files such as notes.md"
+std::string contents_of(const FolderList& list) {
+  const auto counted = [](const std::vector<std::string>& names, const char* what) {
+    return fmt::format("{} {}{}", names.size(), what, names.size() == 1 ? "" : "s");
+  };
+  if (list.folders.empty() && list.files.empty()) return "nothing";
+  const std::string files = counted(list.files, "file");
+  return fmt::format("{} and {}{}", counted(list.folders, "folder"), files,
+                     list.files.empty() ? "" : " such as " + list.files.front());
+}
+
 }  // namespace
 
 OpenedPart open_folder(const std::string& folder, const OpenRequest& request) {
@@ -148,9 +159,11 @@ OpenedPart open_folder(const std::string& folder, const OpenRequest& request) {
   constexpr std::array kTexts = {".txt"};
   if (holds_media(folder, kTexts)) return open_text(folder, request);
   throw NotFound(folder,
-                 "holds no data that can be read: no folders train and test, no train.csv or "
-                 "train.npz with test.csv or test.npz, no .npy files, no images (PNG, JPEG) "
-                 "or WAV files, no MNIST or CIFAR-10");
+                 fmt::format("holds no data that can be read, only {}; give a folder with folders "
+                             "train and test, train.csv or train.npz with test.csv or test.npz, "
+                             ".npy files, images (PNG, JPEG), WAV or .txt files, or a known data "
+                             "set's own files",
+                             contents_of(list)));
 }
 
 }  // namespace thimble::data
