@@ -100,15 +100,20 @@ def _refuse(wrong: Any, x: Array, what: str, why: str) -> None:
         raise LossyError(what, f"holds {x[wrong].flat[0]!s} of {x.dtype}, which {why}")
 
 
-def _bf16(x: Array, what: str) -> Array:
-    """x as the bits of bf16, to the nearest, ties to even; uint16 are such bits already."""
+def _bf16(x: Array, what: str, rounds: bool) -> Array:
+    """x as the bits of bf16, to the nearest, ties to even, by way of f32; uint16 are such bits
+    already."""
     if x.dtype == np.uint16:
         return np.ascontiguousarray(x)
-    near = np.ascontiguousarray(to_dtype(x, "f32", what))
+    near = np.ascontiguousarray(to_dtype(x, "f32", what, rounds))
     bits = near.view(np.uint32)
     rounded = ((bits + np.uint32(0x7FFF) + (bits >> 16 & 1)) >> 16).astype(np.uint16)
     halves: Array = np.where(np.isnan(near), (bits >> 16 | 0x40).astype(np.uint16), rounded)
     _refuse((halves & 0x7FFF == 0x7F80) & np.isfinite(near), near, what, "is too large for bf16")
+    if x.dtype.kind in "iu" and not rounds:
+        held = (halves.astype(np.uint32) << 16).view(np.float32)
+        _refuse(~_same_number(x.reshape(held.shape), held), x, what,
+                "is not a number of bf16; its whole numbers are exact to 256")
     return halves
 
 
@@ -117,9 +122,9 @@ def to_dtype(x: Array, dtype: str, what: str, rounds: bool = False) -> Array:
     another integer type or floating point where all of them are numbers of that type (rounds: to the
     nearest), and an error else. Floating point becomes a narrower one to the nearest, and an error
     where it is too large for that. Booleans come from booleans alone. An i4 is held as an int8 from -8
-    to 7, because NumPy has no smaller type; bf16 are held as their bits in uint16, because NumPy has no such type."""
+    to 7, because NumPy has no smaller type. bf16 is held as its bits in uint16, because NumPy lacks it."""
     if dtype == "bf16":
-        return _bf16(x, what).reshape(x.shape)
+        return _bf16(x, what, rounds).reshape(x.shape)
     target = _NUMPY_NAMES.get(dtype, dtype)
     if x.dtype != target:
         kind = "i" if target == "i4" else np.dtype(target).kind

@@ -129,6 +129,7 @@ class Depthwise {
     for (auto& row : rows) row = _mm512_xor_si512(_mm512_load_si512(blank_), sign);
     for (int i = 0; i < begin; ++i) pack(i, rows);
     for (int i = end; i < count; ++i) pack(i, rows);
+    if (begin == end) return;
     for (int row = 0; row < kRows; ++row) lines[row] += int64_t{left + begin} * steps[row];
     for (int i = begin; i < end; ++i) {
       THIMBLE_UNROLL
@@ -208,6 +209,7 @@ class Depthwise {
     const int end = std::clamp(d_.w - left, begin, count);
     for (int i = 0; i < begin; ++i) hn::Store(outside, d, to + int64_t{i} * lanes());
     for (int i = end; i < count; ++i) hn::Store(outside, d, to + int64_t{i} * lanes());
+    if (begin == end) return;
     if (channels == lanes()) {
       for (int row = 0; row < kRows; ++row) lines[row] += int64_t{left + begin} * steps[row];
       for (int i = begin; i < end; ++i) {

@@ -23,7 +23,11 @@ int64_t pipeline_bytes(const ir::Graph& model, const TrainerOptions& options) {
   for (const ir::ValueData& data : model.values) {
     if (data.role != ir::Role::input && data.role != ir::Role::label) continue;
     const Shape shape = ir::with_batch(data.type.shape, options.batch);
-    batch += plan::aligned(size_bytes(data.type.dtype, shape));
+    // Every sample of bool or i4 begins at a byte while it is read.
+    const std::vector<int64_t>& dims = shape.dims();
+    const bool is_one = dims.empty();
+    const Shape sample(is_one ? dims : std::vector<int64_t>(dims.begin() + 1, dims.end()));
+    batch += plan::aligned((is_one ? 1 : dims[0]) * size_bytes(data.type.dtype, sample));
   }
   return kBatches * batch;
 }

@@ -21,6 +21,7 @@ struct Ops {
   Value other = g.input("other", {4, 6}, DType::i8, kOther);
   Value plain = g.input("plain", {4, 6}, DType::i8);
   Value row = g.constant("row", Array(std::vector<int8_t>(6, 1), {1, 1, 6}), kScale);
+  Value whole = g.input("whole", {4, 6}, DType::i32, kScale);
   Value index = g.input("index", {4, 6}, DType::i32);
   Value few = g.constant("few", Array(std::vector<int32_t>{0, 2}, {2}));
   Value condition = g.input("condition", {4, 6}, DType::u8);
@@ -51,6 +52,9 @@ TEST(scales, stay_where_values_only_move) {
          return concat({o.a, o.b}, {.axis = 1});
        }},
       {"flip", [](Ops& o) { return flip(o.a, {.axes = {1}}); }},
+      {"topk", [](Ops& o) { return topk(o.a, {.k = 2}).values; }},
+      {"clamp", [](Ops& o) { return clamp(o.a, o.b, o.b); }},
+      {"scatter", [](Ops& o) { return scatter(o.a, o.index, o.b, {.axis = 2}); }},
   };
   for (const Way& way : ways) {
     Ops o;
@@ -69,6 +73,12 @@ TEST(scales, are_refused_where_integers_are_computed_with) {
       {"neg", [](Ops& o) { return neg(o.a); }},
       {"abs", [](Ops& o) { return abs(o.a); }},
       {"bitwise_and", [](Ops& o) { return bitwise_and(o.a, o.b); }},
+      {"logical_not", [](Ops& o) { return logical_not(o.a); }},
+      {"sign", [](Ops& o) { return sign(o.a); }},
+      {"scatter_add", [](Ops& o) { return scatter_add(o.a, o.index, o.b, {.axis = 2}); }},
+      {"scatter", [](Ops& o) { return scatter(o.a, o.index, Value(), {.axis = 2}); }},
+      {"matmul", [](Ops& o) { return matmul(o.whole, o.whole, {.transpose_b = true}); }},
+      {"prod", [](Ops& o) { return prod(o.whole, {.axes = {1}}); }},
   };
   for (const Way& way : ways) {
     Ops o;
@@ -79,12 +89,13 @@ TEST(scales, are_refused_where_integers_are_computed_with) {
   const Way unequal[] = {
       {"where", [](Ops& o) { return where(o.condition, o.a, o.other); }},
       {"maximum", [](Ops& o) { return maximum(o.a, o.other); }},
-      {"minimum", [](Ops& o) { return minimum(o.a, o.plain); }},
       {"concat",
        [](Ops& o) {
          return concat({o.a, o.other});
        }},
       {"gt", [](Ops& o) { return gt(o.a, o.other); }},
+      {"clamp", [](Ops& o) { return clamp(o.a, o.b, o.other); }},
+      {"scatter", [](Ops& o) { return scatter(o.a, o.index, o.other, {.axis = 2}); }},
   };
   for (const Way& way : unequal) {
     Ops o;
@@ -92,8 +103,13 @@ TEST(scales, are_refused_where_integers_are_computed_with) {
         << way.name;
   }
   Ops o;
-  EXPECT_THAT(error_of([&] { index_select(o.along, o.few); }),
-              ::testing::HasSubstr("scales along an axis"));
+  EXPECT_THAT(error_of([&] { minimum(o.a, o.plain); }),
+              ::testing::HasSubstr("one input has a scale and the other has none"));
+  for (const auto& build : std::vector<std::function<Value()>>{
+           [&] { return index_select(o.along, o.few); }, [&] { return argmax(o.along); },
+           [&] { return gt(o.along, o.along); }}) {
+    EXPECT_THAT(error_of([&] { build(); }), ::testing::HasSubstr("scales along an axis"));
+  }
 }
 
 TEST(scales, are_equal_without_zero_points_and_with_zeros) {

@@ -10,6 +10,7 @@
 #define THIMBLE_OP clamp
 #define THIMBLE_INTEGERS
 #include "ops/families/builder/both_precisions.h"
+#include "ops/families/move/scales.h"
 
 namespace thimble::ops::clamp_impl {
 
@@ -95,7 +96,10 @@ const OpDef& clamp_op() {
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         check(c, 0);
-        return {{c.input(0).dtype, broadcast_shape(c, 0, 2)}};
+        for (const int bound : {1, 2}) {
+          if (c.has(bound)) require_same_quantization(c, 0, bound);
+        }
+        return {moved_type(c, 0, broadcast_shape(c, 0, 2))};
       },
       .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         return {grad_by(c, 0), grad_by(c, 1), grad_by(c, 2)};

@@ -39,6 +39,7 @@ OpDef comparison(OpDef def) {
     const DType dtype = c.input(0).dtype;
     c.require(c.input(1).dtype == dtype, "expected a and b of one type");
     require_same_quantization(c, 0, 1);
+    require_one_scale(c, 0);
     return {{DType::u8, broadcast_shape(c, 0, 1)}};
   };
   def.kernels.params = [](const ir::KernelContext& c) -> ir::Params {

@@ -8,6 +8,7 @@
 
 #define THIMBLE_OP logical
 #include "ops/families/builder/both_precisions.h"
+#include "ops/families/move/scales.h"
 #include "parallel/thread_pool.h"
 
 namespace thimble::ops::logical_impl {
@@ -41,6 +42,7 @@ OpDef logic(OpDef def, bool two) {
   def.signature.outputs = {{"y", "the broadcast shape, u8"}};
   def.infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
     const int last = static_cast<int>(c.inputs.size()) - 1;
+    require_plain_numbers(c);
     return {{DType::u8, broadcast_shape(c, 0, last)}};
   };
   def.kernels.params = [](const ir::KernelContext& c) -> ir::Params {

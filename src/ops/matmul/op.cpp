@@ -14,6 +14,7 @@
 #define THIMBLE_OP matmul
 #define THIMBLE_INTEGERS
 #include "ops/families/builder/both_precisions.h"
+#include "ops/families/move/scales.h"
 
 namespace thimble::ops::matmul_impl {
 namespace {
@@ -37,6 +38,7 @@ std::vector<ir::TensorType> infer(const ir::InferContext& c) {
   for (int i = 0; i < static_cast<int>(c.inputs.size()); ++i) {
     if (c.has(i)) c.require_dtype(i, DType::f32);
   }
+  require_plain_numbers(c);
   c.require(c.shape(0).rank() >= 2 && c.shape(1).rank() >= 2,
             "expected a and b of at least 2 dimensions; reshape vectors to [1, n] or [n, 1]");
   const MatrixSize a = matrix_size(c.shape(0), attrs.transpose_a);

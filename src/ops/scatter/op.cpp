@@ -10,6 +10,7 @@
 #define THIMBLE_OP scatter
 #define THIMBLE_INTEGERS
 #include "ops/families/builder/both_precisions.h"
+#include "ops/families/move/scales.h"
 
 namespace thimble::ops::scatter_impl {
 namespace {
@@ -51,10 +52,12 @@ const OpDef& scatter_op() {
         if (c.has(2)) {
           c.require_dtype(2, DType::f32);
           c.require(c.shape(2) == c.shape(1), "expected a source of the shape of index");
+          require_same_quantization(c, 0, 2);
         } else {
+          require_plain_numbers(c);
           require_holds(c, c.input(0).dtype, c.attrs.as<ScatterOptions>().value);
         }
-        return {c.input(0)};
+        return {moved_type(c, 0, c.shape(0))};
       },
       .gradient{.vjp = vjp},
       .kernels{

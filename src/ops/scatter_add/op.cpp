@@ -10,6 +10,7 @@
 #define THIMBLE_OP scatter_add
 #define THIMBLE_INTEGERS
 #include "ops/families/builder/both_precisions.h"
+#include "ops/families/move/scales.h"
 
 namespace thimble::ops::scatter_add_impl {
 namespace {
@@ -42,6 +43,7 @@ const OpDef& scatter_add_op() {
         check_indexed(c, c.shape(0), 1, c.attrs.as<ScatterAddOptions>().axis);
         c.require_dtype(2, DType::f32);
         c.require(c.shape(2) == c.shape(1), "expected a source of the shape of index");
+        require_plain_numbers(c);
         return {c.input(0)};
       },
       .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {

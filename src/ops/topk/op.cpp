@@ -14,6 +14,7 @@
 #define THIMBLE_OP topk
 #define THIMBLE_INTEGERS
 #include "ops/families/builder/both_precisions.h"
+#include "ops/families/move/scales.h"
 #include "parallel/thread_pool.h"
 
 namespace thimble::ops::topk_impl {
@@ -177,7 +178,7 @@ const OpDef& topk_op() {
         c.require(options.k >= 0, "expected k of at least 0");
         c.require(options.k <= size, "expected k of at most the size of the axis");
         size = options.k;
-        return {{c.input(0).dtype, Shape(dims)}, {DType::i32, Shape(dims)}};
+        return {moved_type(c, 0, Shape(dims)), {DType::i32, Shape(dims)}};
       },
       .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
         if (!c.grad()) return {};

@@ -104,6 +104,7 @@ void fold_runs(float* y, const float* x, int h, pool_range rows, const pool_dims
       const int column = q * d.stride_w - d.pad_left;
       const int begin = std::clamp(-column, 0, d.s);
       const int end = std::clamp(d.w - column, begin, d.s);
+      if (begin == end) continue;
       add_run(y + (column + begin) * c, cells + begin * c, (end - begin) * c);
     }
   }

@@ -80,9 +80,10 @@ void check_integers(const ir::InferContext& c, const Upsample2dOptions& o, Pair 
   const auto fits = [](double scale, int64_t in, int64_t out) {
     return scale == 0.0 || static_cast<double>(in) * scale == static_cast<double>(out);
   };
-  c.require(fits(o.scale, from.h, to.h) && fits(scale_of_width(o), from.w, to.w),
-            "int8 images are resized between pixels by their sizes: give a size without a scale, "
-            "or a scale that gives whole numbers");
+  c.require(
+      o.align_corners || (fits(o.scale, from.h, to.h) && fits(scale_of_width(o), from.w, to.w)),
+      "int8 images are resized between pixels by their sizes: give a size without a scale, "
+      "or a scale that gives whole numbers");
 }
 
 upsample_axis axis(int64_t from, int64_t to, double scale, const Upsample2dOptions& o) {

@@ -36,6 +36,7 @@ std::vector<ir::TensorType> infer_place(const ir::InferContext& c) {
   const auto& options = c.attrs.as<ArgmaxOptions>();
   const Shape& x = c.shape(0);
   c.require_dtype(0, DType::f32);
+  require_one_scale(c, 0);
   std::vector<char> chosen(static_cast<size_t>(x.rank()), options.flat ? 1 : 0);
   if (options.flat) {
     require_some(c, x.elements() > 0);

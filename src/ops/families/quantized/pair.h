@@ -1,15 +1,13 @@
 // Ops of two quantized tensors that broadcast.
 //
 // An op is a struct T with
-//   Attrs, Dims   its attributes (see result_of) and the sizes of its kernels, which begin with
-//   walk,
-//                 out, a_zero_point and b_zero_point
-//   name, doc, example
-//   factor(a, b, scale)          the last factor of the result, which must be one that kernels
-//   take;
-//                                factor_doc says what it is made of
-//   add_factors(d, a, b, attrs)  completes the sizes
-//   ref, ref64                   the kernels
+// - Attrs: its attributes, see result_of
+// - Dims: the sizes of its kernels; they begin with walk, out, a_zero_point and b_zero_point
+// - name, doc, example
+// - factor(a, b, scale): the last factor of the result; kernels must be able to take it
+// - factor_doc: what that factor is made of
+// - add_factors(d, a, b, attrs): completes the sizes
+// - ref, ref64: the kernels
 #pragma once
 
 #include <thimble/attributes.h>

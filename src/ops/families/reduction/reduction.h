@@ -5,6 +5,7 @@
 
 #include "ir/graph.h"
 #include "ops/families/conv/row_tasks.h"
+#include "ops/families/move/scales.h"
 #include "ops/families/reduction/axes.h"
 #include "ops/families/reduction/reduction_ref.h"
 
@@ -52,6 +53,7 @@ struct AxesReduction {
         },
         .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
           c.require_dtype(0, DType::f32);
+          require_plain_numbers(c);
           const auto& options = c.attrs.as<Options>();
           c.require(constant(options) == constant(options), "expected numbers, got nan");
           const auto chosen = checked_axes(c, options.axes);
