@@ -2,7 +2,7 @@ static real matmul_activated(int activation, wide sum) {
 #ifdef THIMBLE_OF_INTEGERS
   const real value = (real)sum;
   if (activation == KERNEL_ACTIVATION_NONE) return value;
-  if (value < 0) return 0;
+  if (!(value > 0)) return 0;
   return activation == KERNEL_ACTIVATION_RELU6 && value > 6 ? 6 : value;
 #else
   return (real)kernel_activate(activation, sum);
