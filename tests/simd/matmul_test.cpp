@@ -7,6 +7,7 @@
 
 namespace f64 {
 using real = double;
+using wide = double;
 #include "ops/matmul/ref.h"
 }  // namespace f64
 
