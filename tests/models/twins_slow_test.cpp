@@ -225,8 +225,8 @@ void PrintTo(const WrongSetting& c, std::ostream* out) {
 
 class WrongTwins : public testing::TestWithParam<WrongSetting> {};
 
-// Slightly wrong settings of an optimizer are found: at every seed, of the large recipes, whose steps
-// take long, at the first.
+// Slightly wrong settings of an optimizer are found: at every seed, of the large recipes, whose
+// steps take long, at the first.
 TEST_P(WrongTwins, are_found) {
   const WrongSetting& wrong = GetParam();
   const std::string settings =

@@ -22,9 +22,9 @@ struct Upsample2dOptions {
 };
 void describe(Upsample2dOptions& options, ir::FieldVisitor& visitor);
 
-// Resizes images. x: [N, H, W, C], f32, or i8: any for the nearest pixel, with a scale for bilinear,
-// too; y: [N, P, Q, C] with (P, Q) = size or floor(scale * (H, W)). If size and scale are both
-// given, size is the size of the result and scale determines the sampling points. Equal to
+// Resizes images. x: [N, H, W, C], f32, or i8: any for the nearest pixel, with a scale for
+// bilinear, too; y: [N, P, Q, C] with (P, Q) = size or floor(scale * (H, W)). If size and scale are
+// both given, size is the size of the result and scale determines the sampling points. Equal to
 // torch.nn.functional.interpolate. Errors: Error unless size or scale is given and the images are
 // not empty.
 Value upsample2d(Value x, const Upsample2dOptions& options);

@@ -43,8 +43,9 @@ void scatter_fast(float* y, const float* x, const int32_t* index, const indexed_
   pool.run(simd::divide_up(d.walk.other, kChunk), [&](int64_t chunk) {
     start(chunk * kChunk, std::min(kChunk, d.walk.other - chunk * kChunk));
   });
-  // Tasks divide the outermost and the innermost axis, where they are not the one of the index: then
-  // no two tasks write to one element. Strips of few columns would lie in few sets of the cache.
+  // Tasks divide the outermost and the innermost axis, where they are not the one of the index:
+  // then no two tasks write to one element. Strips of few columns would lie in few sets of the
+  // cache.
   constexpr int64_t kTaskIndices = 1 << 14;
   constexpr int64_t kLeastColumns = 256;
   const int last = d.walk.count - 1;
