@@ -126,8 +126,7 @@ class Fitting {
     }
   }
 
-  // A step that reads its samples itself, part by part. Where that fails, no parameter was changed
-  // by it.
+  // A step that reads its samples itself. A ReadError says that it has changed nothing.
   double step(const data::Batch& batch) {
     try {
       return state_.step(batch, feed_);

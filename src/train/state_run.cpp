@@ -129,13 +129,35 @@ void State::drop_gradients() {
   progress.weight = 0.0;
 }
 
+namespace {
+
+// Reads samples where the step has changed statistics or sums: a ReadError becomes an Error, so
+// that nobody takes the state for that before the step.
+template <class Read>
+void read_within_step(const Read& read) {
+  try {
+    read();
+  } catch (const ReadError& error) {
+    throw Error(error.where(), error.message());
+  }
+}
+
+}  // namespace
+
 void State::run_micro_batch(exec::Session& session, const data::Batch& batch,
                             const MicroBatch& micro_batch, Feed& feed, double weight) {
-  try {
+  const auto read = [&] {
     set_sources(session, batch, micro_batch, feed, weight);
     if (micro_batch.count < batch.count)
       feed.require_counted(ignored_labels_, batch, micro_batch, session);
-  } catch (...) {  // reading samples may throw, too
+  };
+  // What the micro-batches before have changed: running statistics, and sums of earlier steps,
+  // which are dropped with theirs.
+  const bool is_changed =
+      micro_batch.first > 0 && (options.accumulate > 1 || options.split_batch_norm);
+  try {
+    is_changed ? read_within_step(read) : read();
+  } catch (...) {
     if (micro_batch.first > 0) drop_gradients();
     throw;
   }
@@ -147,11 +169,13 @@ void State::run_micro_batch(exec::Session& session, const data::Batch& batch,
   require_swap_file();
   // The micro-batches before do not complete a step.
   if (micro_batch.first > 0) drop_gradients();
-  feed.require_indices(indices, batch,
-                       fmt::format("So the loss of step {} (epoch {}) is not finite, and no "
-                                   "parameter was changed by it",
-                                   progress.step + 1, progress.epoch + 1));
-  set_sources(session, batch, micro_batch, feed, weight);
+  read_within_step([&] {
+    feed.require_indices(indices, batch,
+                         fmt::format("So the loss of step {} (epoch {}) is not finite, and no "
+                                     "parameter was changed by it",
+                                     progress.step + 1, progress.epoch + 1));
+    set_sources(session, batch, micro_batch, feed, weight);
+  });
   throw Error("training",
               fmt::format("the loss is not finite at step {} (epoch {}, batch {}); the first "
                           "value that went bad is {}. No parameter was changed by this step; "

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "io/temporary_folder.h"
 #include "train/fit.h"
@@ -218,6 +219,32 @@ TEST(batch_stream, an_error_of_reading_saves_the_steps_before_it) {
       EXPECT_EQ(resumed.weights_sha256(), straight.weights_sha256());
     }
   }
+}
+
+// The sums of the steps before in an update are dropped with those of the step that failed, so what
+// was saved before them must stay.
+TEST(batch_stream, an_error_of_reading_between_micro_batches_keeps_the_last_checkpoint) {
+  const auto rows = [](int64_t damaged) {
+    return data::generator(12, {{"features", {2}}, {"label", {}, DType::i32, true}},
+                           [damaged](int64_t index, std::span<void* const> out) {
+                             if (index == damaged) throw Error("disk", "is gone");
+                             std::fill_n(static_cast<float*>(out[0]), 2, 1.0F);
+                             *static_cast<int32_t*>(out[1]) = static_cast<int32_t>(index % 2);
+                           });
+  };
+  const test::TemporaryFolder folder;
+  const std::string path = folder / "checkpoint";
+  Trainer trainer(classifier(), {.batch = 4, .accumulate = 3, .micro_batches = 2, .threads = 1});
+  FitOptions fit{.epochs = 1, .shuffle = false, .prefetch = 0};
+  fit.checkpoint = path;
+  std::string said;
+  try {
+    trainer.fit(rows(10), fit);
+  } catch (const Error& error) {
+    said = error.what();
+  }
+  EXPECT_EQ(said, "[disk] is gone");
+  EXPECT_FALSE(std::filesystem::exists(path));
 }
 
 TEST(batch_stream, keeps_the_evaluation_from_its_first_use_on) {
