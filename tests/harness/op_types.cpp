@@ -82,8 +82,21 @@ double wrapped(double number, DType dtype) {
 
 namespace {
 
-// The usual kernels on the numbers that the typed case holds must give the same results.
-std::string compare_with_usual(const ir::OpDef& op, const OpCase& usual, const TypedCase& typed) {
+// Products of many numbers are exact in f32 only of the smallest ones.
+OpCase with_smallest_integers(const OpCase& test) {
+  OpCase smallest = test;
+  for (TensorSpec& spec : smallest.inputs) {
+    if (spec.absent || is_floating(spec.dtype)) continue;
+    spec.low = std::max(spec.low, -2.0);
+    spec.high = std::min(spec.high, 2.0);
+  }
+  return smallest;
+}
+
+// The usual kernels on the numbers that the typed case holds must give the same results. Nothing:
+// no result is exact in f32.
+std::optional<std::string> compare_exact_with_usual(const ir::OpDef& op, const OpCase& usual,
+                                                    const TypedCase& typed) {
   const CaseGraph mine = make_graph(op, typed.test, false);
   const CaseGraph theirs = make_graph(op, usual, false);
   const auto given = make_data(mine, typed.test, 5).bytes(Precision::f32);
@@ -122,12 +135,18 @@ std::string compare_with_usual(const ir::OpDef& op, const OpCase& usual, const T
         compared += is_exact ? 1 : 0;
         is_same = is_same && (!is_exact || own[i] == wrapped(numbers[i], type.dtype));
       }
-      is_same = is_same && (compared > 0 || numbers.empty());
+      if (compared == 0 && !numbers.empty()) return std::nullopt;
     }
     if (is_same) continue;
     return fmt::format("output {} is not what the usual kernel gives for the same numbers", o);
   }
   return "";
+}
+
+std::string compare_with_usual(const ir::OpDef& op, const OpCase& usual, const TypedCase& typed) {
+  if (const auto found = compare_exact_with_usual(op, usual, typed)) return *found;
+  const TypedCase smallest{typed.types, with_smallest_integers(typed.test)};
+  return compare_exact_with_usual(op, usual, smallest).value_or("no result is exact in f32");
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ THIMBLE_OP_CASES(concat) {
           {{"other_axis", {{.shape = {2, 3}}, {.shape = {3, 3}}}, along(1), "the axis alone"},
            {"ranks", {{.shape = {2, 3}}, {.shape = {2}}}, along(0), "the axis alone"},
            {"types", {{.shape = {2, 3}}, bytes}, along(0), "of one type"},
-           {"scales", {eighths, {.shape = {2, 3}, .dtype = DType::i8}}, along(0), "one scale"},
+           {"scales", {eighths, {.shape = {2, 3}, .dtype = DType::i8}}, along(0), "has a scale"},
            {"zero_points",
             {eighths,
              {.shape = {2, 3},
