@@ -113,11 +113,10 @@ data::Dataset open_inputs(const Graph& part, const std::vector<std::string>& giv
 Array without_gaps(const data::Field& field, const Shape& shape, const void* samples) {
   const int64_t each = field.shape.elements();
   const int64_t row = size_bytes(field.dtype, field.shape);
-  const int type = static_cast<int>(field.dtype);
   std::vector<std::byte> bytes(static_cast<size_t>(size_bytes(field.dtype, shape)));
-  for (int64_t i = 0; i < shape.elements(); ++i) {
-    const auto* const sample = static_cast<const std::byte*>(samples) + i / each * row;
-    element_store_int(bytes.data(), type, i, element_load_int(sample, type, i % each));
+  for (int64_t i = 0; i < shape[0]; ++i) {
+    element_copy_ints(bytes.data(), i * each, static_cast<const std::byte*>(samples) + i * row, 0,
+                      static_cast<int>(field.dtype), each);
   }
   return Array::of_bytes(field.dtype, shape, std::move(bytes));
 }

@@ -37,12 +37,9 @@ class MemorySource : public Source {
       const auto bytes = static_cast<size_t>(size_bytes(field.dtype, field.shape));
       const int64_t each = field.shape.elements();
       if (each * bits(field.dtype) % 8 != 0) {  // the sample begins within a byte
-        const int type = static_cast<int>(field.dtype);
         std::memset(out[f], 0, bytes);
-        for (int64_t e = 0; e < each; ++e) {
-          element_store_int(out[f], type, e,
-                            element_load_int(values_[f].bytes().data(), type, index * each + e));
-        }
+        element_copy_ints(out[f], 0, values_[f].bytes().data(), index * each,
+                          static_cast<int>(field.dtype), each);
         continue;
       }
       std::memcpy(out[f], values_[f].bytes().data() + static_cast<size_t>(index) * bytes, bytes);

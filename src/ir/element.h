@@ -203,6 +203,15 @@ static inline int64_t element_int_of(double value) {
   return (int64_t)value;
 }
 
+/* Copies count integers of one type from x[x_first] on to y[y_first] on. Of packed types they may
+   begin within a byte; the other numbers of that byte of y stay. */
+static inline void element_copy_ints(void* y, ptrdiff_t y_first, const void* x, ptrdiff_t x_first,
+                                     int type, ptrdiff_t count) {
+  for (ptrdiff_t i = 0; i < count; ++i) {
+    element_store_int(y, type, y_first + i, element_load_int(x, type, x_first + i));
+  }
+}
+
 /* y[i] in its type = x[i]. Floating point to integers: towards 0, then the nearest that the type
    can hold, NaN is 0. To a boolean: whether it differs from 0 (NaN does). To floating point: to the
    nearest, ties to even. */

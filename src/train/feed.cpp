@@ -86,12 +86,9 @@ void Feed::fill(const Link& link, const std::byte* samples, int64_t count,
     std::memcpy(destination.data(), samples, destination.size());
     return;
   }
-  const int type = static_cast<int>(link.dtype);
   for (int64_t i = 0; i < count; ++i) {
-    for (int64_t e = 0; e < link.elements; ++e) {
-      element_store_int(destination.data(), type, i * link.elements + e,
-                        element_load_int(samples + i * link.sample_bytes, type, e));
-    }
+    element_copy_ints(destination.data(), i * link.elements, samples + i * link.sample_bytes, 0,
+                      static_cast<int>(link.dtype), link.elements);
   }
 }
 
