@@ -189,7 +189,7 @@ class Finish {
 #endif
       return;
     }
-    alignas(64) int32_t numbers[kInt8MostLanes];
+    alignas(64) int32_t numbers[kInt8MostLanes] = {};
     hn::Store(y, d, numbers);
     for (int i = 0; i < count; ++i) to[i] = static_cast<int8_t>(numbers[i]);
   }

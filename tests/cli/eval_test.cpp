@@ -63,7 +63,9 @@ TEST(cli_eval, of_a_model_without_trained_parameters_has_all_scores) {
   for (size_t label = 0; label < 2; ++label) {
     for (size_t predicted = 0; predicted < 2; ++predicted) {
       const int64_t count = json["confusion"][label][predicted];
-      if (label != predicted) EXPECT_EQ(count, 0);
+      if (label != predicted) {
+        EXPECT_EQ(count, 0);
+      }
       counted += count;
     }
   }

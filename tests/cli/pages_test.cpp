@@ -269,7 +269,9 @@ TEST(pages, of_the_architecture_show_every_layer) {
                   std::count(drawn_first.begin(), drawn_first.end(), layer),
               1)
         << layer;
-    if (layer != "apps" && layer != "python") EXPECT_THAT(page, HasSubstr("\n| `" + layer + "` |"));
+    if (layer != "apps" && layer != "python") {
+      EXPECT_THAT(page, HasSubstr("\n| `" + layer + "` |"));
+    }
   }
 }
 
