@@ -47,13 +47,12 @@ class Compiling {
 
  private:
   static constexpr int kMostPlans = 4;
-  // Measured times of a swap file may make the tables so much longer than they were planned: a
-  // fraction of them.
+  // Where the step swaps, measured times may make the tables longer than planned, by this fraction.
   static constexpr int64_t kMargin = 4;
 
   struct Planned {
     std::unique_ptr<State> state;
-    int64_t tables_bytes = 0;  // that it leaves free, and as long as they will be
+    int64_t tables_bytes = 0;  // reserved for the tables by this plan
     int64_t needed = 0;        // bytes in all
     bool fits = false;
   };
@@ -83,7 +82,7 @@ class Compiling {
       made.fits = plan.fits && has_room;
       // A plan that does not fit is the smallest.
       if (made.fits || (!plan.fits && !has_room) || i == kMostPlans) {
-        made.needed += expected / kMargin;
+        if (plan.staging_bytes > 0) made.needed += expected / kMargin;
         return made;
       }
       made.state.reset();
@@ -91,7 +90,7 @@ class Compiling {
     }
   }
 
-  // Throws Error naming a budget that works.
+  // Throws Error naming a budget within which a plan was found to fit, if a few tries find one.
   [[noreturn]] void refuse(const Planned& refused) {
     Plan plan = refused.state->plan();
     int64_t budget = std::max(refused.needed, options_.memory_budget + 1);

@@ -1,7 +1,10 @@
 #include "train/program_tables.h"
 
-#include <algorithm>
+#include <set>
 #include <span>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
 
 #include "program/serialize.h"
 
@@ -60,22 +63,26 @@ int64_t folded_constant_bytes(const TrainingProgram& training) {
 
 int64_t folded_constant_bytes(const io::ModelParts& model,
                               const std::vector<const program::Program*>& programs) {
-  const auto is_held = [](const program::Program& program, std::span<const std::byte> wanted) {
-    return std::any_of(program.tensors.begin(), program.tensors.end(),
-                       [&](const program::Tensor& tensor) {
-                         if (tensor.place != program::Place::constant) return false;
-                         if (tensor.bytes() != static_cast<int64_t>(wanted.size())) return false;
-                         const auto& contents = program.constants[static_cast<size_t>(tensor.at)];
-                         return std::equal(wanted.begin(), wanted.end(), contents.get());
-                       });
+  // Files are hostile: each of their constants is looked at once, however many tensors name it.
+  const auto text_of = [](const void* contents, size_t size) {
+    return std::string_view(static_cast<const char*>(contents), size);
   };
+  std::set<std::pair<const void*, int64_t>> known;
+  std::unordered_set<std::string_view> held;
+  for (const program::Program* const program : programs) {
+    for (const program::Tensor& tensor : program->tensors) {
+      if (tensor.place != program::Place::constant) continue;
+      const void* const contents = program->constants[static_cast<size_t>(tensor.at)].get();
+      if (!known.emplace(contents, tensor.bytes()).second) continue;
+      held.insert(text_of(contents, static_cast<size_t>(tensor.bytes())));
+    }
+  }
   int64_t bytes = 0;
   for (const auto& [name, values] : model.constants) {
     const std::span<const std::byte> wanted = values.bytes();
-    const bool is_known =
-        std::any_of(programs.begin(), programs.end(),
-                    [&](const program::Program* program) { return is_held(*program, wanted); });
-    if (!is_known) bytes += static_cast<int64_t>(wanted.size());
+    if (held.count(text_of(wanted.data(), wanted.size())) == 0) {
+      bytes += static_cast<int64_t>(wanted.size());
+    }
   }
   return bytes;
 }
