@@ -75,7 +75,7 @@ struct Plan {
   int64_t swap_file_bytes = 0;         // on the disk; 0: no swap file
   std::string no_swap;  // why a swap file is not possible; empty: it is, or none was asked for
   int64_t input_pipeline_bytes = 0;    // set aside for reading samples; not part of the peak
-  int64_t reserved_bytes = 0;          // likewise, for other batches' constants, tables
+  int64_t reserved_bytes = 0;          // likewise, for constants and tables
   int64_t batch = 0;                   // samples of a step, all micro-batches together
   int64_t micro_batches = 1;           // number of micro-batches of a step
   int64_t budget_bytes = 0;            // asked for; 0: none

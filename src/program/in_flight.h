@@ -12,7 +12,7 @@
 
 namespace thimble::program {
 
-// How many ranges lie on each part of a line, in the logarithm of the number of its marks.
+// Counts the ranges that cover each part of a line. A call takes O(log marks).
 class RangeCounter {
  public:
   // marks: where ranges begin and end, in any order.
@@ -21,7 +21,7 @@ class RangeCounter {
     marks_.erase(std::unique(marks_.begin(), marks_.end()), marks_.end());
     nodes_.resize(4 * marks_.size() + 4);
   }
-  // A range from mark to mark begins (1) or ends (-1) to count.
+  // Adds a range (count 1) or takes it away (count -1).
   void add(int64_t first, int64_t last, int count) {
     change(0, 0, marks_.size(), position(first), position(last), count);
   }

@@ -17,8 +17,8 @@ namespace thimble::train {
 // Bytes of a program's section in the file.
 [[nodiscard]] int64_t program_bytes(const program::Program& program);
 
-// What a trainer of programs holds beside the plan, where their tables and the text of the graph
-// take so many bytes in the file; without constants of the model.
+// Bytes that a trainer allocates beside the plan, if tables and the text of the graph take so many
+// in the file; without constants of the model.
 [[nodiscard]] int64_t held_tables_bytes(int64_t file_bytes);
 // Bytes of the model's constants that no program reads as they are: folded ones, which a trainer
 // holds for the files it writes.

@@ -69,7 +69,7 @@ State::State(TrainingProgram training)
       runner(options.threads),
       indices(std::move(training.indices)),
       own_momentum(options.optimizer.momentum()),
-      micro_batch_size_(training.part),
+      micro_batch_size_(training.micro_batch_size),
       ignored_labels_(std::move(training.ignored_labels)),
       compiled_plan_(std::move(training.plan)) {
   check_metric(model, schedule.metric());
@@ -92,7 +92,7 @@ TrainingProgram State::programs(int64_t samples, int64_t test_samples, bool pred
   TrainingProgram training;
   training.options = options;
   training.options.threads = runner.threads();
-  training.part = micro_batch_size_;
+  training.micro_batch_size = micro_batch_size_;
   training.interface = interface_of(model);
   training.finishes = finishes;
   training.model = model_parts ? *model_parts : io::parts_of(described());

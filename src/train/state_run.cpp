@@ -151,7 +151,7 @@ void State::run_micro_batch(exec::Session& session, const data::Batch& batch,
     if (micro_batch.count < batch.count)
       feed.require_counted(ignored_labels_, batch, micro_batch, session);
   };
-  // What the micro-batches before have changed: running statistics, and sums of earlier steps,
+  // The micro-batches before have changed running statistics, or sums of earlier steps,
   // which are dropped with theirs.
   const bool is_changed =
       micro_batch.first > 0 && (options.accumulate > 1 || options.split_batch_norm);

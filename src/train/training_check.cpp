@@ -168,9 +168,9 @@ void check_averages(const TrainingProgram& training, const std::map<std::string,
 
 void check_training(const TrainingProgram& training, const std::string& file) {
   const bool accumulates =
-      training.options.accumulate > 1 || training.part < training.options.batch;
+      training.options.accumulate > 1 || training.micro_batch_size < training.options.batch;
   const ProgramKind updating = accumulates ? ProgramKind::finish : ProgramKind::update;
-  const auto main = training.programs.find({static_cast<int>(updating), training.part});
+  const auto main = training.programs.find({static_cast<int>(updating), training.micro_batch_size});
   if (main == training.programs.end()) refuse_file(file, "the program that updates is missing");
   if (!main->second.in_file.empty() && main->second.slot_bytes.empty()) {
     refuse_file(file, "parameters lie in a swap file that has no slots");

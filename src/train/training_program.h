@@ -26,7 +26,7 @@ struct TrainingProgram {
   std::string recipe;  // whose data it takes; may be empty
   int64_t epochs = 0;  // that its schedule was made for; 0: not said
   TrainerOptions options;
-  int64_t part = 0;  // samples of a micro-batch
+  int64_t micro_batch_size = 0;  // samples
   // Of the model: sources, loss, metrics and outputs, with the batch open. It has no nodes.
   ir::Graph interface;
   io::ModelParts model;  // the graph, for checkpoints
@@ -38,7 +38,7 @@ struct TrainingProgram {
   std::vector<IgnoredLabel> ignored_labels;
   Plan plan;  // totals and strategies, without buffers and steps
   std::map<ProgramKey, program::Program> programs;
-  // What a trainer of the programs holds beside the plan: their tables, the graph's text, itself.
+  // Bytes that a trainer allocates beside the plan: tables, the text of the graph, the trainer.
   int64_t tables_bytes = 0;
 };
 

@@ -168,7 +168,7 @@ std::vector<std::byte> settings_bytes(const TrainingProgram& training, const Val
   to.text(training.recipe);
   to.number(training.epochs);
   write_options(training.options, to);
-  to.number(training.part);
+  to.number(training.micro_batch_size);
   write_interface(training.interface, to);
   write_finishes(training.finishes, to);
   write_checks(training, to);
@@ -197,7 +197,7 @@ ValueSizes read_settings(TrainingProgram& training, program::ByteReader& from) {
   training.recipe = from.text("recipe");
   training.epochs = from.number("epochs", 0, kMostCount);
   training.options = read_options(from);
-  training.part = from.number("samples of a micro-batch", 1, training.options.batch);
+  training.micro_batch_size = from.number("samples of a micro-batch", 1, training.options.batch);
   training.interface = read_interface(from);
   check_batch(training, from);
   read_finishes(training, from);

@@ -220,7 +220,8 @@ TEST(program_file, that_counts_out_of_range_is_refused) {
   EXPECT_THAT(error([](Training& t) { t.epochs = -1; }), testing::HasSubstr("epochs at byte"));
   EXPECT_THAT(error([](Training& t) { t.epochs = INT64_MAX; }),
               testing::HasSubstr("epochs at byte"));
-  EXPECT_THAT(error([](Training& t) { t.part = 0; }), testing::HasSubstr("of a micro-batch"));
+  EXPECT_THAT(error([](Training& t) { t.micro_batch_size = 0; }),
+              testing::HasSubstr("of a micro-batch"));
   EXPECT_THAT(error([](Training& t) { t.options.batch = 0; }), testing::HasSubstr("batch at byte"));
   EXPECT_THAT(error([](Training& t) { t.options.accumulate = 0; }),
               testing::HasSubstr("accumulated steps"));

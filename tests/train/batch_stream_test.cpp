@@ -184,22 +184,24 @@ TEST(batch_stream, read_straight_passes_on_errors_of_reading) {
   EXPECT_EQ(broken.weights_sha256(), whole.weights_sha256());
 }
 
+// 12 samples, of which one cannot be read; -1: all can.
+data::Dataset rows(int64_t damaged) {
+  return data::generator(12, {{"features", {2}}, {"label", {}, DType::i32, true}},
+                         [damaged](int64_t index, std::span<void* const> out) {
+                           if (index == damaged) throw Error("disk", "is gone");
+                           std::fill_n(static_cast<float*>(out[0]), 2, 1.0F);
+                           *static_cast<int32_t*>(out[1]) = static_cast<int32_t>(index % 2);
+                         });
+}
+
 // Damaged data may take no step from a training, whether they are read ahead or by the step.
 TEST(batch_stream, an_error_of_reading_saves_the_steps_before_it) {
   for (const int prefetch : {0, 1}) {
-    for (const int64_t parts : {1, 2}) {
-      SCOPED_TRACE(testing::Message() << "prefetch " << prefetch << ", parts " << parts);
-      const auto rows = [](int64_t damaged) {
-        return data::generator(12, {{"features", {2}}, {"label", {}, DType::i32, true}},
-                               [damaged](int64_t index, std::span<void* const> out) {
-                                 if (index == damaged) throw Error("disk", "is gone");
-                                 std::fill_n(static_cast<float*>(out[0]), 2, 1.0F);
-                                 *static_cast<int32_t*>(out[1]) = static_cast<int32_t>(index % 2);
-                               });
-      };
+    for (const int64_t count : {1, 2}) {
+      SCOPED_TRACE(testing::Message() << "prefetch " << prefetch << ", micro-batches " << count);
       const test::TemporaryFolder folder;
       const std::string path = folder / "checkpoint";
-      const TrainerOptions options{.batch = 4, .micro_batches = parts, .threads = 1};
+      const TrainerOptions options{.batch = 4, .micro_batches = count, .threads = 1};
       FitOptions fit{.epochs = 2, .shuffle = false, .prefetch = prefetch};
       fit.checkpoint = path;
       Trainer straight(classifier(), options);
@@ -224,14 +226,6 @@ TEST(batch_stream, an_error_of_reading_saves_the_steps_before_it) {
 // The sums of the steps before in an update are dropped with those of the step that failed, so what
 // was saved before them must stay.
 TEST(batch_stream, an_error_of_reading_between_micro_batches_keeps_the_last_checkpoint) {
-  const auto rows = [](int64_t damaged) {
-    return data::generator(12, {{"features", {2}}, {"label", {}, DType::i32, true}},
-                           [damaged](int64_t index, std::span<void* const> out) {
-                             if (index == damaged) throw Error("disk", "is gone");
-                             std::fill_n(static_cast<float*>(out[0]), 2, 1.0F);
-                             *static_cast<int32_t*>(out[1]) = static_cast<int32_t>(index % 2);
-                           });
-  };
   const test::TemporaryFolder folder;
   const std::string path = folder / "checkpoint";
   Trainer trainer(classifier(), {.batch = 4, .accumulate = 3, .micro_batches = 2, .threads = 1});

@@ -20,8 +20,6 @@ struct QuantizedAdd {
       "The sum of int8 numbers of different scales: y = clamp(round(((a - its zero point) * its "
       "scale + (b - its zero point) * its scale) / scale) + zero_point).";
   static constexpr const char* example = "auto y = quantized_add(a, b, {.scale = 0.1});";
-  static constexpr const char* factor_doc =
-      "the factor from the scales of a and b to that of the result";
   static constexpr ir::KernelFn ref = ir::kernel_fn<&f32::quantized_add_ref>();
   static constexpr ir::KernelFn ref64 = ir::kernel_fn<&f64::quantized_add_ref>();
 

@@ -18,12 +18,10 @@ struct QuantizedMul {
       "The product of int8 numbers: y = clamp(round((a - its zero point) * (b - its zero point) * "
       "scale of a * scale of b / scale) + zero_point).";
   static constexpr const char* example = "auto y = quantized_mul(a, b, {.scale = 0.1});";
-  static constexpr const char* factor_doc =
-      "the factor from the scales of a and b to that of the result";
   static constexpr ir::KernelFn ref = ir::kernel_fn<&f32::quantized_mul_ref>();
   static constexpr ir::KernelFn ref64 = ir::kernel_fn<&f64::quantized_mul_ref>();
 
-  // What the product of the integers is multiplied by.
+  // The product of the integers is multiplied by it.
   static double factor(const ir::TensorType& a, const ir::TensorType& b, double scale) {
     return static_cast<double>(scale_of(a)) * static_cast<double>(scale_of(b)) /
            static_cast<double>(static_cast<float>(scale));

@@ -5,7 +5,6 @@
 // - Dims: the sizes of its kernels; they begin with walk, out, a_zero_point and b_zero_point
 // - name, doc, example
 // - factor(a, b, scale): the last factor of the result; kernels must be able to take it
-// - factor_doc: what that factor is made of
 // - add_factors(d, a, b, attrs): completes the sizes
 // - ref, ref64: the kernels
 #pragma once
@@ -26,7 +25,8 @@ std::vector<ir::TensorType> infer_quantized_pair(const ir::InferContext& c) {
   require_quantized(c, 0);
   require_quantized(c, 1);
   ir::TensorType y = quantized_type(c, broadcast_shape(c, 0, 1), result_of(attrs));
-  require_factor(c, T::factor(c.input(0), c.input(1), attrs.scale), T::factor_doc);
+  require_factor(c, T::factor(c.input(0), c.input(1), attrs.scale),
+                 "the factor from the scales of a and b to that of the result");
   return {y};
 }
 
