@@ -14,10 +14,14 @@
 namespace thimble::cli {
 namespace {
 
-// Options that a program leaves open; all others were settled when it was compiled.
-constexpr std::array<std::string_view, 10> kDeviceOptions = {
-    "MODEL", "--data",   "--limit-train", "--limit-test", "--epochs",
-    "--out", "--resume", "--weights",     "--swap-dir",   "--json"};
+// Options that a program leaves open, among them how samples become the inputs that it takes; all
+// others were settled when it was compiled.
+constexpr std::array<std::string_view, 17> kDeviceOptions = {
+    "MODEL",          "--data",        "--validation-split", "--stratified",
+    "--image-fit",    "--image-mean",  "--image-deviation",  "--sample-rate",
+    "--sound-window", "--limit-train", "--limit-test",       "--epochs",
+    "--out",          "--resume",      "--weights",          "--swap-dir",
+    "--json"};
 
 }  // namespace
 
@@ -37,8 +41,8 @@ void require_device_options(const CLI::App& command) {
         std::find(kDeviceOptions.begin(), kDeviceOptions.end(), name) != kDeviceOptions.end();
     if (option->count() == 0 || is_known || name == "--help") continue;
     throw UsageError(Error(name,
-                           "is settled in a program; leave it out here, or give it to "
-                           "thimble compile"));
+                           "is settled in a program: its steps and its memory were planned for "
+                           "it; leave it out here, or give it to thimble compile"));
   }
 }
 
