@@ -72,7 +72,7 @@ int compile(const CompileArguments& options) {
   const int64_t batch = batch_of(options.setup, recipe);
   const int64_t updates = updates_of(options.setup, recipe, wanted.epochs, wanted.samples);
   const TrainerOptions trainer =
-      with_pipeline(trainer_options(options.setup, recipe, updates), wanted.samples);
+      with_pipeline(trainer_options(options.setup, recipe, updates), wanted.samples, model.graph());
   const CompiledTraining compiled(with_weights(model, options.weights), trainer, wanted);
   compiled.save(options.out);
   const auto bytes = static_cast<int64_t>(std::filesystem::file_size(options.out));

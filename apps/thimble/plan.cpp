@@ -175,7 +175,7 @@ int run_plan(const PlanArguments& options) {
     reading.samples = default_samples(wanted.batch);
   }
   if (reading.samples > 0) {
-    wanted = with_pipeline(std::move(wanted), reading.samples);
+    wanted = with_pipeline(std::move(wanted), reading.samples, model.graph());
   } else {
     const data::Dataset samples = source.train();
     reading = {source.name(), samples.size()};

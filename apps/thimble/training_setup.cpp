@@ -11,6 +11,7 @@
 #include "model.h"
 #include "options.h"
 #include "train/batch_stream.h"
+#include "train/pipeline_bytes.h"
 
 namespace thimble::cli {
 namespace {
@@ -221,8 +222,9 @@ TrainerOptions with_pipeline(TrainerOptions options, const data::Dataset& sample
   return options;
 }
 
-TrainerOptions with_pipeline(TrainerOptions options, int64_t samples) {
-  options.input_pipeline_bytes = data::SampleNumbers::bytes(samples, samples);
+TrainerOptions with_pipeline(TrainerOptions options, int64_t samples, const Graph& model) {
+  options.input_pipeline_bytes = data::SampleNumbers::bytes(samples, samples) +
+                                 train::unpacked_bytes(model.ir(), options.batch);
   return options;
 }
 

@@ -54,9 +54,10 @@ struct SetupOptions {
 // Adds the least memory for reading samples, which a budget counts. Samples are read ahead if there
 // is room.
 [[nodiscard]] TrainerOptions with_pipeline(TrainerOptions options, const data::Dataset& samples);
-// The same of so many samples in an order of their own: the most that --samples takes is
+// The same of so many samples of a model in an order of their own: the most that --samples takes is
 // kMostSamples.
-[[nodiscard]] TrainerOptions with_pipeline(TrainerOptions options, int64_t samples);
+[[nodiscard]] TrainerOptions with_pipeline(TrainerOptions options, int64_t samples,
+                                           const Graph& model);
 // The training samples that a model without data is planned for: about a thousand, in whole
 // batches.
 [[nodiscard]] int64_t default_samples(int64_t batch);

@@ -11,7 +11,7 @@
 namespace thimble::program {
 namespace {
 
-constexpr int64_t kVersion = 2;
+constexpr int64_t kVersion = 3;
 constexpr int64_t kAlignment = 64;
 constexpr int64_t kHeaderBytes = 40;  // magic, version, bytes of the file, sections, checksum
 constexpr int64_t kEntryBytes = 32;   // kind, offset, bytes, checksum
@@ -107,9 +107,10 @@ void Sections::read_table() {
   ByteReader header(name_, std::span(start).subspan(kMagic.size()), after_magic);
   const int64_t version = header.number("version", INT64_MIN, INT64_MAX);
   if (version != kVersion) {
-    throw Error(name_, fmt::format("has version {} of the format, this program reads {}; "
-                                   "compile it again with the same version of thimble",
-                                   version, kVersion));
+    const bool is_older = version > 0 && version < kVersion;
+    throw Error(name_, fmt::format("was made by {} thimble: it has version {} of the format, and "
+                                   "this one reads {}; compile it again",
+                                   is_older ? "an older" : "another", version, kVersion));
   }
   const int64_t file_bytes = header.number("bytes of the file", INT64_MIN, INT64_MAX);
   if (file_bytes != size_) {

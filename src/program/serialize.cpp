@@ -4,8 +4,6 @@
 #include <thimble/error.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
 
 #include "plan/arena.h"
 #include "plan/transfer_ops.h"
@@ -197,16 +195,11 @@ void take_constants(Program& program, const std::vector<int64_t>& numbers,
 }  // namespace
 
 int64_t ConstantPool::add(const std::shared_ptr<const std::byte>& contents, int64_t bytes) {
-  for (size_t i = 0; i < entries_.size(); ++i) {
-    const Entry& known = entries_[i];
-    if (known.bytes != bytes) continue;
-    if (bytes == 0 || known.contents == contents ||
-        std::memcmp(known.contents.get(), contents.get(), static_cast<size_t>(bytes)) == 0) {
-      return static_cast<int64_t>(i);
-    }
-  }
-  entries_.push_back({contents, bytes});
-  return static_cast<int64_t>(entries_.size()) - 1;
+  const auto* const first = reinterpret_cast<const char*>(contents.get());
+  const auto [known, is_new] = numbers_.try_emplace(
+      std::string_view(first, static_cast<size_t>(bytes)), static_cast<int64_t>(entries_.size()));
+  if (is_new) entries_.push_back({contents, bytes});
+  return known->second;
 }
 
 void ConstantPool::write(ByteWriter& to) const {

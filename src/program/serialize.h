@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <memory>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "program/bytes.h"
@@ -23,6 +25,7 @@ class ConstantPool {
     int64_t bytes;
   };
   std::vector<Entry> entries_;
+  std::unordered_map<std::string_view, int64_t> numbers_;  // by contents
 };
 
 // A constant as a file has it.

@@ -14,8 +14,15 @@ namespace thimble::train {
 int64_t stream_bytes(const data::Dataset& dataset, const data::LoaderOptions& options) {
   const int64_t read_ahead = data::loader_bytes(dataset, options);  // also throws
   if (options.prefetch > 0) return read_ahead;
-  return options.shuffle ? data::SampleNumbers::bytes(dataset.size(), dataset.size()) : 0;
+  int64_t bytes = options.shuffle ? data::SampleNumbers::bytes(dataset.size(), dataset.size()) : 0;
+  for (const data::Field& field : dataset.fields()) {
+    if (!has_gaps(field.dtype, field.shape.elements())) continue;
+    bytes += options.batch * size_bytes(field.dtype, field.shape);
+  }
+  return bytes;
 }
+
+bool has_gaps(DType dtype, int64_t elements) { return elements * bits(dtype) % 8 != 0; }
 
 LoaderStream::LoaderStream(data::Dataset dataset, data::LoaderOptions options)
     : dataset_(std::move(dataset)), options_(std::move(options)) {
@@ -65,7 +72,7 @@ void LoaderStream::keep_to(int64_t bytes) {
   const int64_t needed = stream_bytes(dataset_, fitting);
   if (needed > bytes) {
     throw Error("memory budget",
-                fmt::format("the order of {} samples takes {} bytes; the budget leaves {}. Set "
+                fmt::format("reading {} samples takes {} bytes; the budget leaves {}. Set "
                             "input_pipeline_bytes to {} or more, which keeps so many free, or "
                             "do not shuffle; a program is compiled for a number of samples",
                             dataset_.size(), needed, std::max<int64_t>(bytes, 0), needed));

@@ -42,6 +42,9 @@ class BatchStream {
   virtual void release() {}
 };
 
+// Whether samples of this type begin within a byte where they lie one after another.
+[[nodiscard]] bool has_gaps(DType dtype, int64_t elements);
+
 // Reads ahead as its options and its memory allow. Without memory for it, reads directly to the
 // destination.
 class LoaderStream : public BatchStream {
@@ -77,8 +80,9 @@ class LoaderStream : public BatchStream {
   std::optional<Direct> direct_;
 };
 
-// Bytes of such a stream beside the samples: the batch in use and those read ahead, none if nothing
-// is read ahead; and the order of an epoch. Throws as data::Loader's constructor does.
+// Bytes of such a stream beside the samples: the batch in use and those read ahead; if nothing is
+// read ahead, rows of bool and i4 alone, which are read before their bits are packed; and the order
+// of an epoch. Throws as data::Loader's constructor does.
 [[nodiscard]] int64_t stream_bytes(const data::Dataset& dataset,
                                    const data::LoaderOptions& options);
 

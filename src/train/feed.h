@@ -56,7 +56,7 @@ class Feed {
     DType dtype;
     int64_t elements;  // of a sample
     // Samples of a packed type begin at whole bytes in batches, and follow each other in programs.
-    [[nodiscard]] bool has_gaps() const { return elements * bits(dtype) % 8 != 0; }
+    [[nodiscard]] bool has_gaps() const { return train::has_gaps(dtype, elements); }
     [[nodiscard]] int64_t bytes(int64_t samples) const {
       return has_gaps() ? size_bytes(dtype, {samples * elements}) : samples * sample_bytes;
     }

@@ -104,6 +104,15 @@ void GivenValues::for_each(
   reading.finish();
 }
 
+void GivenValues::require_finite() const {
+  for (const auto& [name, values] : values_) {
+    if (exec::is_finite({values.dtype(), values.shape()}, values.bytes())) continue;
+    throw Error(name,
+                "begins with a value that is not finite: it would make every loss not finite; load "
+                "a model file or weights that are finite, or initial ones");
+  }
+}
+
 void GivenValues::require_all(const ir::Graph& graph) const {
   std::set<std::string_view> names;
   for (const auto& [name, values] : values_) names.insert(name);

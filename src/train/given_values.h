@@ -37,6 +37,8 @@ class GivenValues {
   // All of them; the bytes are valid during the call.
   void for_each(
       const std::function<void(const std::string& name, std::span<const std::byte>)>& visit) const;
+  // Throws Error where one in memory has an element that is not finite.
+  void require_finite() const;
   // Throws Error where a parameter or state of the graph has none.
   void require_all(const ir::Graph& graph) const;
 

@@ -60,8 +60,7 @@ std::string why_not_micro_batches(const ir::Graph& model, const TrainerOptions& 
   if (!why.empty()) return why;
   // Building the accumulating graph throws for what accumulation cannot do, such as sparse
   // gradients.
-  const int64_t size =
-      micro_batch_samples(options.batch, std::max<int64_t>(options.micro_batches, 1));
+  const int64_t size = divided_up(options.batch, std::max<int64_t>(options.micro_batches, 1));
   try {
     static_cast<void>(training_graph(model, options, size, StepKind::accumulate));
   } catch (const Error& error) {

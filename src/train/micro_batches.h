@@ -19,14 +19,10 @@ struct MicroBatch {
   int64_t count = 0;
 };
 
-// Samples of a micro-batch if a batch has this many; the last one may have fewer.
-[[nodiscard]] inline int64_t micro_batch_samples(int64_t batch, int64_t count) {
-  return (batch + count - 1) / count;
-}
-
-// Micro-batches of this size in a batch.
-[[nodiscard]] inline int64_t micro_batch_count(int64_t batch, int64_t size) {
-  return (batch + size - 1) / size;
+// The samples of one of so many micro-batches, of which the last one may have fewer; and the number
+// of micro-batches of so many samples.
+[[nodiscard]] constexpr int64_t divided_up(int64_t batch, int64_t by) {
+  return (batch + by - 1) / by;
 }
 
 // Calls use(micro_batch) for all micro-batches of this size in `count` samples.

@@ -22,7 +22,7 @@ Optimizer with_whole_state(const Optimizer& optimizer) {
 }  // namespace
 
 void PlannedPrograms::set_micro_batches(int64_t count) {
-  state_.micro_batch_size_ = micro_batch_samples(state_.options.batch, count);
+  state_.micro_batch_size_ = divided_up(state_.options.batch, count);
   state_.ignored_labels_.clear();
   if (count == 1) return;
   const std::string why = why_not_micro_batches_of(count);
@@ -46,24 +46,26 @@ int64_t PlannedPrograms::micro_batch_size() const { return state_.micro_batch_si
 
 plan::ProgramKey PlannedPrograms::update_key() const { return state_.update_key(); }
 
-std::vector<plan::ProgramKey> PlannedPrograms::accumulation_keys() const {
-  if (!state_.accumulates()) return {};
+std::vector<plan::ProgramKey> PlannedPrograms::other_keys() const {
   std::vector<plan::ProgramKey> keys;
   const int64_t rest = state_.options.batch % micro_batch_size();
   for (const int64_t size : {micro_batch_size(), rest == 0 ? micro_batch_size() : rest}) {
+    if (!state_.accumulates()) break;
     for (const ProgramKind kind : {ProgramKind::accumulate, ProgramKind::finish}) {
-      keys.emplace_back(static_cast<int>(kind), size);
+      keys.push_back(key_of(kind, size));
     }
   }
+  const std::vector<plan::ProgramKey> of_file = state_.file_keys();
+  keys.insert(keys.end(), of_file.begin(), of_file.end());
   return keys;
 }
 
 plan::ProgramKey PlannedPrograms::evaluation_key() const {
-  return {static_cast<int>(ProgramKind::evaluate), micro_batch_size()};
+  return key_of(ProgramKind::evaluate, micro_batch_size());
 }
 
 ir::Graph PlannedPrograms::graph_of(const plan::ProgramKey& key) const {
-  return state_.graph_of(static_cast<ProgramKind>(key.first), key.second);
+  return state_.graph_of(static_cast<ProgramKind>(key.kind), key.batch);
 }
 
 void PlannedPrograms::compile(const plan::ProgramKey& key, ir::Graph graph,
@@ -93,6 +95,8 @@ int64_t PlannedPrograms::small_constant_bytes(const plan::ProgramKey& key) const
 
 int64_t PlannedPrograms::missing_file_bytes() const { return state_.runner.missing_file_bytes(); }
 
+int64_t PlannedPrograms::tables_bytes() const { return state_.tables_bytes(); }
+
 int64_t PlannedPrograms::input_pipeline_bytes() const {
   return pipeline_bytes(state_.model, state_.options);
 }
@@ -117,7 +121,7 @@ std::vector<plan::RequestedStrategy> PlannedPrograms::requested_strategies() con
         options.split_batch_norm && !why_not_micro_batches(state_.model, whole_statistics).empty();
     add("micro-batches",
         fmt::format(
-            "{} of {} samples; {}", micro_batch_count(options.batch, micro_batch_size()),
+            "{} of {} samples; {}", divided_up(options.batch, micro_batch_size()),
             micro_batch_size(),
             splits_statistics ? "batch norms see those alone" : "sums are rounded otherwise"),
         !splits_statistics);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <map>
 #include <set>
 
@@ -26,41 +27,74 @@ std::map<std::string, int64_t> stored_bytes(const TrainingProgram& training) {
   return bytes;
 }
 
+// Finds constants of programs by their contents. Files are hostile: of many constants of one size,
+// none is compared with all others.
+class KnownConstants {
+ public:
+  using Range = std::span<const program::PooledConstant* const>;
+
+  explicit KnownConstants(const std::vector<program::PooledConstant>& pool) {
+    for (const program::PooledConstant& known : pool) of_size_[known.bytes].push_back(&known);
+    for (auto& [bytes, constants] : of_size_) {
+      std::sort(constants.begin(), constants.end(), [size = bytes](const auto* a, const auto* b) {
+        return compare(*a, 0, {b->contents.get(), static_cast<size_t>(size)}) < 0;
+      });
+    }
+  }
+
+  [[nodiscard]] Range of_size(int64_t bytes) const {
+    const auto known = of_size_.find(bytes);
+    return known == of_size_.end() ? Range() : Range(known->second);
+  }
+  // Those of a range, equal up to an offset, that have these bytes there.
+  [[nodiscard]] static Range with(Range range, size_t offset, std::span<const std::byte> bytes) {
+    const auto first = std::partition_point(range.begin(), range.end(), [&](const auto* known) {
+      return compare(*known, offset, bytes) < 0;
+    });
+    const auto last = std::partition_point(
+        first, range.end(), [&](const auto* known) { return compare(*known, offset, bytes) == 0; });
+    return {first, last};
+  }
+
+ private:
+  static int compare(const program::PooledConstant& known, size_t offset,
+                     std::span<const std::byte> bytes) {
+    return bytes.empty() ? 0
+                         : std::memcmp(known.contents.get() + offset, bytes.data(), bytes.size());
+  }
+
+  std::map<int64_t, std::vector<const program::PooledConstant*>> of_size_;  // by contents
+};
+
 // A constant of the model. Compares it with those of programs while it is read, so that an equal
 // one never lies in memory twice.
-Array read_constant(const ir::TensorType& type, const std::vector<program::PooledConstant>& pool,
+Array read_constant(const ir::TensorType& type, const KnownConstants& pool,
                     std::vector<std::shared_ptr<const void>>& owners, program::ByteReader& from) {
   constexpr const char* kField = "a constant of the model";
   const auto size = static_cast<size_t>(size_bytes(type.dtype, type.shape));
   from.require(kField, static_cast<int64_t>(size));
-  std::vector<const program::PooledConstant*> equal;
-  for (const program::PooledConstant& known : pool) {
-    if (size > 0 && known.bytes == static_cast<int64_t>(size)) equal.push_back(&known);
-  }
+  KnownConstants::Range equal = pool.of_size(static_cast<int64_t>(size));
   std::array<std::byte, 4096> part{};
+  std::vector<std::byte> bytes;  // of one that no program has
   size_t done = 0;
   while (!equal.empty() && done < size) {
     const std::span<std::byte> now = std::span(part).first(std::min(part.size(), size - done));
     from.raw(kField, now);
-    const program::PooledConstant* const last = equal.back();
-    std::erase_if(equal, [&](const program::PooledConstant* known) {
-      return !std::equal(now.begin(), now.end(), known->contents.get() + done);
-    });
+    const program::PooledConstant& before = *equal.front();
+    equal = KnownConstants::with(equal, done, now);
     if (equal.empty()) {
-      std::vector<std::byte> bytes(size);
-      std::copy_n(last->contents.get(), done, bytes.begin());
+      bytes.resize(size);
+      std::copy_n(before.contents.get(), done, bytes.begin());
       std::copy(now.begin(), now.end(), bytes.begin() + static_cast<std::ptrdiff_t>(done));
-      from.raw(kField, std::span(bytes).subspan(done + now.size()));
-      return Array::of_bytes(type.dtype, type.shape, std::move(bytes));
     }
     done += now.size();
   }
-  if (!equal.empty()) {
+  if (!equal.empty() && size > 0) {
     owners.push_back(equal.front()->contents);
     return Array::view(type.dtype, type.shape, {equal.front()->contents.get(), size});
   }
-  std::vector<std::byte> bytes(size);
-  from.raw(kField, bytes);
+  bytes.resize(size);
+  from.raw(kField, std::span(bytes).subspan(done));
   return Array::of_bytes(type.dtype, type.shape, std::move(bytes));
 }
 
@@ -87,11 +121,12 @@ io::ModelParts read_model_parts(program::ByteReader& from,
   from.require("the graph", size);
   model.graph.resize(static_cast<size_t>(size));
   from.raw("the graph", std::as_writable_bytes(std::span(model.graph)));
+  const KnownConstants known(pool);
   const size_t count = from.count("constants of the model", kLeastConstant);
   for (size_t i = 0; i < count; ++i) {
     std::string name = from.name("name of a constant");
     const ir::TensorType type = program::read_type(from);
-    model.constants.emplace_back(std::move(name), read_constant(type, pool, model.owners, from));
+    model.constants.emplace_back(std::move(name), read_constant(type, known, model.owners, from));
   }
   if (!from.at_end()) from.fail("the model", "is followed by something else");
   return model;

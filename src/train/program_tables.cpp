@@ -20,8 +20,8 @@ constexpr int64_t kHeldPer4Bytes = 14;
 program::Section section(const ProgramKey& key, const program::Program& program,
                          program::ConstantPool& pool) {
   program::ByteWriter to;
-  to.number(key.first);
-  to.number(key.second);
+  to.number(key.kind);
+  to.number(key.batch);
   program::write_program(program, pool, to);
   return {program::SectionKind::program, to.bytes()};
 }

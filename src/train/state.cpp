@@ -11,6 +11,7 @@
 #include "ir/sizes.h"
 #include "passes/passes.h"
 #include "train/compile.h"
+#include "train/pipeline_bytes.h"
 #include "train/saved_activations.h"
 #include "train/update.h"
 
@@ -47,8 +48,9 @@ DType checked_precision(const TrainerOptions& options) {
   return precision;
 }
 
-// For the error that there is no memory for a program.
-const char* activity(ProgramKind kind) {
+}  // namespace
+
+const char* work_of(ProgramKind kind) {
   switch (kind) {
     case ProgramKind::predict:
       return "predicting";
@@ -61,8 +63,6 @@ const char* activity(ProgramKind kind) {
   }
 }
 
-}  // namespace
-
 void check_metric(const ir::Graph& model, const std::string& metric) {
   if (metric.empty()) return;
   for (const auto& [name, id] : model.metrics) {
@@ -73,7 +73,7 @@ void check_metric(const ir::Graph& model, const std::string& metric) {
                                       metric));
 }
 
-State::State(ir::Graph graph, const TrainerOptions& wanted, Memos* memos, int64_t tables_bytes)
+State::State(ir::Graph graph, const TrainerOptions& wanted, Memos* memos, const CompileFor* file)
     : original(graph),
       finishes(take_finishes(graph)),
       model(checked_precision(wanted) == DType::f32
@@ -110,7 +110,13 @@ State::State(ir::Graph graph, const TrainerOptions& wanted, Memos* memos, int64_
                             options.memory_budget));
   }
   check_metric(model, schedule.metric());
+  if (file != nullptr) {
+    given.require_finite();
+    file_ = *file;
+    model_parts = io::parts_of(described());
+  }
   const exec::Counting counting(account);
+  beside_ = exec::Held(sums_bytes(model));
   planner_.emplace(
       planned_,
       std::make_shared<exec::SwapProbe>(options.swap_dir, Runner::swap_options(kSwapPage),
@@ -122,7 +128,8 @@ State::State(ir::Graph graph, const TrainerOptions& wanted, Memos* memos, int64_
           .batch = options.batch,
           .micro_batches = options.micro_batches,
           .saved = saved_activations(options.saved_activations),
-          .tables_bytes = tables_bytes,
+          .sums_bytes = sums_bytes(model),
+          .for_file = file != nullptr,
           .threads = runner.threads()},
       memos);
   planner_->compile_programs();
@@ -152,7 +159,7 @@ ProgramKey State::update_key() const {
   // With accumulation the finishing step does everything the accumulating step does, and the
   // update.
   const ProgramKind kind = accumulates() ? ProgramKind::finish : ProgramKind::update;
-  return {static_cast<int>(kind), micro_batch_size_};
+  return key_of(kind, micro_batch_size_);
 }
 
 ir::Graph State::inference(int64_t batch, bool with_loss) const {
@@ -182,14 +189,14 @@ ProgramKind State::step_kind(bool is_last) const {
 }
 
 Runnable& State::program(ProgramKind kind, int64_t batch) {
-  const ProgramKey key{static_cast<int>(kind), batch};
+  const ProgramKey key = key_of(kind, batch);
   if (Runnable* const known = runner.find(key)) return *known;
   if (!planner_) refuse_program(kind, batch);
   const exec::Counting counting(account);
   ir::Graph graph = graph_of(kind, batch);
   const plan::Budget budget = planner_->budget_beside(graph);
   return runner.extend(key, std::move(graph), budget,
-                       [&] { planner_->fit_added(key, budget, activity(kind)); });
+                       [&] { planner_->fit_added(key, budget, work_of(kind)); });
 }
 
 ir::Graph State::graph_of(ProgramKind kind, int64_t batch) const {

@@ -58,6 +58,11 @@ struct Progress {
 
 // Kinds of programs.
 enum class ProgramKind : int { update, accumulate, finish, evaluate, predict, gradients };
+[[nodiscard]] inline ProgramKey key_of(ProgramKind kind, int64_t batch) {
+  return {static_cast<int>(kind), batch};
+}
+// "training", for errors.
+[[nodiscard]] const char* work_of(ProgramKind kind);
 
 // A loss that is not finite while training.
 class NotFinite : public Error {
@@ -74,23 +79,18 @@ struct State {
 
   // Compiles the programs for the full batch and takes no memory for them yet. memos: kept between
   // plans of the same graph and options with different budgets; must outlive the state. Null: kept
-  // only as long as one budget needs it. tables_bytes: see TrainingProgram.
+  // only as long as one budget needs it. file: compiles all programs that a program file for these
+  // data has, whose tables then count in the budget; null: others may be added later.
   State(ir::Graph graph, const TrainerOptions& options, Memos* memos = nullptr,
-        int64_t tables_bytes = 0);
+        const CompileFor* file = nullptr);
   // Allocates the memory and sets initial values. Throws Error if the plan does not keep the
   // budget.
   void allocate();
 
   // From programs that were compiled elsewhere: nothing is compiled here.
   explicit State(TrainingProgram training);
-  // All programs so far with the settings, and those that a training and an evaluation with so many
-  // samples need; 0: full batches alone. predict: and a prediction. Compiles what is missing; after
-  // allocate.
-  [[nodiscard]] TrainingProgram programs(int64_t samples, int64_t test_samples, bool predict);
-  // TrainingProgram::tables_bytes of them before they are compiled: a program of a smaller batch is
-  // as long as that of a full one. Before allocate.
-  [[nodiscard]] int64_t expected_tables_bytes(int64_t samples, int64_t test_samples,
-                                              bool predict) const;
+  // The programs of a file, with the settings; without the values that a training begins with.
+  [[nodiscard]] TrainingProgram programs() const;
 
   // The plan of a training step, including everything beside it.
   [[nodiscard]] Plan plan() const;
@@ -151,7 +151,7 @@ struct State {
       original;       // where the model below is another: mixed precision, finished metrics
   Finishes finishes;  // of the model's metrics
   ir::Graph model;    // of programs that were compiled elsewhere sources and results alone
-  // Of programs that were compiled elsewhere: the graph, for files that hold it.
+  // Of programs of a file: the graph, for files that hold it.
   std::optional<io::ModelParts> model_parts;
   GivenValues given;  // of the model's parameters and states, until there is a store for them
   TrainerOptions options;
@@ -171,7 +171,7 @@ struct State {
   friend class PlannedPrograms;
   double own_momentum = 0.0;  // the optimizer's own
   void require_swap_file() const;
-  exec::Held tables_;  // of programs that were compiled elsewhere
+  exec::Held beside_;  // what the budget counts beside the plan: tables, sums of metrics
   PlannedPrograms planned_{*this};
   std::optional<plan::TrainingPlanner> planner_;  // none: programs were compiled elsewhere
   int64_t micro_batch_size_ = 0;
@@ -180,10 +180,10 @@ struct State {
   std::optional<Plan> compiled_plan_;         // of programs that were compiled elsewhere
   // Throws the Error that such programs hold none for so many samples.
   [[noreturn]] void refuse_program(ProgramKind kind, int64_t batch) const;
-  // The programs that `programs` needs.
-  [[nodiscard]] std::vector<std::pair<ProgramKind, int64_t>> all_programs(int64_t samples,
-                                                                          int64_t test_samples,
-                                                                          bool predict) const;
+  std::optional<CompileFor> file_;  // where programs are compiled for a file
+  // Programs of that file, some of them twice; and TrainingProgram::tables_bytes of all so far.
+  [[nodiscard]] std::vector<ProgramKey> file_keys() const;
+  [[nodiscard]] int64_t tables_bytes() const;
   // The forward part, with averages of the weights if there are any.
   [[nodiscard]] ir::Graph inference(int64_t batch, bool with_loss) const;
   [[nodiscard]] ir::Graph graph_of(ProgramKind kind, int64_t batch) const;
@@ -205,5 +205,12 @@ struct State {
   // Throws Error if a batch is larger than planned, or empty.
   void check_count(const data::Batch& batch) const;
 };
+
+// The programs of a training with the values that it begins with. Takes its memory for a while.
+// memos: see State.
+[[nodiscard]] TrainingProgram compiled_programs(const ir::Graph& model,
+                                                const TrainerOptions& options,
+                                                const CompileFor& data,
+                                                State::Memos* memos = nullptr);
 
 }  // namespace thimble::train

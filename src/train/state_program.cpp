@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "plan/arena.h"
+#include "train/pipeline_bytes.h"
 #include "train/program_tables.h"
 #include "train/state.h"
 
@@ -42,11 +43,6 @@ class ConstantCounter {
   std::map<const std::byte*, std::shared_ptr<const std::byte>> known_;
 };
 
-const char* work_of(ProgramKind kind) {
-  if (kind == ProgramKind::predict) return "predict";
-  return kind == ProgramKind::evaluate ? "evaluate" : "train";
-}
-
 const char* option_of(ProgramKind kind) {
   if (kind == ProgramKind::predict) {
     return "predict and, of a last smaller batch, test_samples; on the command line --predict and "
@@ -74,7 +70,7 @@ State::State(TrainingProgram training)
       compiled_plan_(std::move(training.plan)) {
   check_metric(model, schedule.metric());
   const exec::Counting counting(account);
-  tables_ = exec::Held(training.tables_bytes);
+  beside_ = exec::Held(training.tables_bytes + sums_bytes(model));
   ConstantCounter counter;
   for (auto& [key, program] : training.programs) {
     counter.count(program);
@@ -82,20 +78,14 @@ State::State(TrainingProgram training)
   }
 }
 
-TrainingProgram State::programs(int64_t samples, int64_t test_samples, bool predict) {
-  if (predict && model.outputs.empty()) {
-    throw Error("predict", "the graph has no output to predict; name one with Graph::output");
-  }
-  for (const auto& [kind, count] : all_programs(samples, test_samples, predict)) {
-    program(kind, count);
-  }
+TrainingProgram State::programs() const {
   TrainingProgram training;
   training.options = options;
   training.options.threads = runner.threads();
   training.micro_batch_size = micro_batch_size_;
   training.interface = interface_of(model);
   training.finishes = finishes;
-  training.model = model_parts ? *model_parts : io::parts_of(described());
+  training.model = *model_parts;
   training.indices = indices;
   training.ignored_labels = ignored_labels_;
   training.plan = plan();
@@ -104,50 +94,34 @@ TrainingProgram State::programs(int64_t samples, int64_t test_samples, bool pred
   training.plan.candidates.clear();
   training.plan.peak_step = 0;
   for (const auto& [key, runnable] : runner.programs()) {
-    if (key.first == static_cast<int>(ProgramKind::gradients)) continue;
     training.programs.emplace(key, runnable.program->data());
   }
+  training.tables_bytes = tables_bytes();
   return training;
 }
 
-std::vector<std::pair<ProgramKind, int64_t>> State::all_programs(int64_t samples,
-                                                                 int64_t test_samples,
-                                                                 bool predict) const {
-  std::vector<std::pair<ProgramKind, int64_t>> needed = training_programs(samples);
-  const auto add_forward = [&](ProgramKind kind) {
+std::vector<ProgramKey> State::file_keys() const {
+  if (!file_) return {};
+  std::vector<std::pair<ProgramKind, int64_t>> needed = training_programs(file_->samples);
+  for (const ProgramKind kind : {ProgramKind::evaluate, ProgramKind::predict}) {
+    if (kind == ProgramKind::predict && !file_->predict) break;
     needed.emplace_back(kind, micro_batch_size_);
-    const auto more = forward_programs(test_samples, kind);
+    const auto more = forward_programs(file_->test_samples, kind);
     needed.insert(needed.end(), more.begin(), more.end());
-  };
-  add_forward(ProgramKind::evaluate);
-  if (predict) add_forward(ProgramKind::predict);
-  return needed;
+  }
+  std::vector<ProgramKey> keys;
+  for (const auto& [kind, count] : needed) keys.push_back(key_of(kind, count));
+  return keys;
 }
 
-int64_t State::expected_tables_bytes(int64_t samples, int64_t test_samples, bool predict) const {
-  std::map<ProgramKey, int64_t> bytes;
-  for (const auto& [key, runnable] : runner.programs()) {
-    bytes[key] = program_bytes(runnable.program->data());
-  }
-  // A program that is not there yet is as long as another of its kind, or of the step.
-  const auto expected = [&](const ProgramKey& key) {
-    for (const auto& [known, length] : bytes) {
-      if (known.first == key.first) return length;
-    }
-    return bytes.at(update_key());
-  };
-  std::map<ProgramKey, int64_t> all = bytes;
-  for (const auto& [kind, count] : all_programs(samples, test_samples, predict)) {
-    const ProgramKey key{static_cast<int>(kind), count};
-    all.emplace(key, expected(key));
-  }
-  const io::ModelParts parts = io::parts_of(described());
-  auto sum = static_cast<int64_t>(parts.graph.size());
-  for (const auto& [key, length] : all) sum += length;
+int64_t State::tables_bytes() const {
+  auto bytes = static_cast<int64_t>(model_parts->graph.size());
   std::vector<const program::Program*> programs;
-  for (const auto& [key, runnable] : runner.programs())
+  for (const auto& [key, runnable] : runner.programs()) {
     programs.push_back(&runnable.program->data());
-  return held_tables_bytes(sum) + folded_constant_bytes(parts, programs);
+    bytes += program_bytes(*programs.back());
+  }
+  return held_tables_bytes(bytes) + folded_constant_bytes(*model_parts, programs);
 }
 
 int64_t State::samples_with_programs(int64_t samples, bool training) const {
@@ -155,7 +129,7 @@ int64_t State::samples_with_programs(int64_t samples, bool training) const {
   const auto needed =
       training ? training_programs(samples) : forward_programs(samples, ProgramKind::evaluate);
   const bool has_all = std::all_of(needed.begin(), needed.end(), [&](const auto& program) {
-    return runner.programs().count({static_cast<int>(program.first), program.second}) > 0;
+    return runner.programs().count(key_of(program.first, program.second)) > 0;
   });
   const int64_t full = samples / options.batch * options.batch;
   return has_all || full == 0 ? samples : full;
@@ -164,8 +138,7 @@ int64_t State::samples_with_programs(int64_t samples, bool training) const {
 void State::require_programs(int64_t samples, ProgramKind kind) const {
   if (!compiled_plan_) return;
   for (const auto& [same_kind, count] : forward_programs(samples, kind)) {
-    const ProgramKey key{static_cast<int>(kind), count};
-    if (runner.programs().count(key) == 0) refuse_program(kind, count);
+    if (runner.programs().count(key_of(kind, count)) == 0) refuse_program(kind, count);
   }
 }
 
@@ -179,9 +152,22 @@ void State::refuse_program(ProgramKind kind, int64_t batch) const {
   }
   throw Error(
       "program",
-      fmt::format("holds nothing to {} {} samples at once, the last batch of these data; "
+      fmt::format("holds nothing for {} {} samples at once, the last batch of these data; "
                   "compile it for their number ({}), or leave out what fills no batch of {}",
                   work_of(kind), batch, option_of(kind), micro_batch_size_));
+}
+
+TrainingProgram compiled_programs(const ir::Graph& model, const TrainerOptions& options,
+                                  const CompileFor& data, State::Memos* memos) {
+  State state(model, options, memos, &data);
+  GivenValues given = state.given;
+  state.allocate();
+  TrainingProgram training = state.programs();
+  training.given = std::move(given);
+  training.name = data.name;
+  training.recipe = data.recipe;
+  training.epochs = data.epochs;
+  return training;
 }
 
 }  // namespace thimble::train

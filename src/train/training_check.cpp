@@ -4,6 +4,9 @@
 #include <thimble/error.h>
 
 #include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
 
 #include "exec/swap_file.h"
 #include "train/pipeline_bytes.h"
@@ -17,61 +20,84 @@ void refuse_file(const std::string& file, const std::string& what) {
 
 namespace {
 
+// The model's values and results by name. Files are hostile, so nothing is looked for in a row.
+class Names {
+ public:
+  explicit Names(const ir::Graph& model) {
+    for (const ir::ValueData& value : model.values) values_.try_emplace(key_of(value), &value.type);
+    for (const auto& [name, id] : model.metrics) metrics_.try_emplace(name, &model.type(id));
+    for (const auto& [name, id] : model.outputs) outputs_.try_emplace(name, &model.type(id));
+  }
+
+  // Their types; null: there is none. Those of a tensor's name and role, of a metric, of an output.
+  [[nodiscard]] const ir::TensorType* value(const program::Tensor& tensor) const {
+    return find(values_, key_of(tensor));
+  }
+  [[nodiscard]] const ir::TensorType* metric(std::string_view name) const {
+    return find(metrics_, name);
+  }
+  [[nodiscard]] const ir::TensorType* output(std::string_view name) const {
+    return find(outputs_, name);
+  }
+
+ private:
+  using Key = std::pair<ir::Role, std::string_view>;
+  template <class Named>
+  static Key key_of(const Named& named) {
+    return {named.role, std::string_view(named.name)};
+  }
+  template <class Map, class Wanted>
+  static const ir::TensorType* find(const Map& map, const Wanted& wanted) {
+    const auto known = map.find(wanted);
+    return known == map.end() ? nullptr : known->second;
+  }
+
+  std::map<Key, const ir::TensorType*> values_;
+  std::map<std::string_view, const ir::TensorType*> metrics_;
+  std::map<std::string_view, const ir::TensorType*> outputs_;
+};
+
+// Whether a type is that of the model with this batch. wanted: null where the model has none.
+bool is_of_batch(const ir::TensorType& type, const ir::TensorType* wanted, int64_t batch) {
+  return wanted != nullptr && wanted->dtype == type.dtype &&
+         ir::with_batch(wanted->shape, batch) == type.shape;
+}
+
 // Whether inputs and labels of a program are those of the model, with its batch.
-void check_fields(const TrainingProgram& training, const ProgramKey& key,
-                  const program::Program& program, const std::string& file) {
+void check_fields(const Names& model, const ProgramKey& key, const program::Program& program,
+                  const std::string& file) {
   for (const program::Tensor& tensor : program.tensors) {
     if (!tensor.is_source || (tensor.role != ir::Role::input && tensor.role != ir::Role::label)) {
       continue;
     }
-    const auto& values = training.interface.values;
-    const auto known = std::find_if(values.begin(), values.end(), [&](const auto& value) {
-      return value.role == tensor.role && value.name == *tensor.name;
-    });
-    if (known == values.end() || known->type.dtype != tensor.type.dtype ||
-        ir::with_batch(known->type.shape, key.second) != tensor.type.shape) {
-      refuse_file(file,
-                  fmt::format("the program for {} samples reads \"{}\", which is no such field of "
-                              "the model",
-                              key.second, tensor.name));
-    }
+    if (is_of_batch(tensor.type, model.value(tensor), key.batch)) continue;
+    refuse_file(file, fmt::format("the program for {} samples reads \"{}\", which is no such field "
+                                  "of the model",
+                                  key.batch, tensor.name));
   }
 }
 
 // Whether loss, metrics and outputs of a program are those of the model.
-void check_results(const TrainingProgram& training, const ProgramKey& key,
-                   const program::Program& program, const std::string& file) {
-  const ir::Graph& model = training.interface;
+void check_results(const Names& model, const ProgramKey& key, const program::Program& program,
+                   const std::string& file) {
   if (program.loss && program.tensor(*program.loss).type != ir::TensorType{DType::f32, {}}) {
     refuse_file(file, "a loss is no number of 32 bits");
   }
-  const auto check = [&](const auto& named, const auto& of_model) {
-    for (const auto& [name, id] : named) {
-      const auto known = std::find_if(of_model.begin(), of_model.end(),
-                                      [&name = name](const auto& it) { return it.first == name; });
-      const ir::TensorType& type = program.tensor(id).type;
-      if (known == of_model.end() || model.type(known->second).dtype != type.dtype ||
-          ir::with_batch(model.type(known->second).shape, key.second) != type.shape) {
-        refuse_file(
-            file, fmt::format("the program for {} samples computes \"{}\", which is no such result "
-                              "of the model",
-                              key.second, name));
-      }
-    }
+  const auto require = [&](const std::string& name, int id, const ir::TensorType* wanted) {
+    if (is_of_batch(program.tensor(id).type, wanted, key.batch)) return;
+    refuse_file(file, fmt::format("the program for {} samples computes \"{}\", which is no such "
+                                  "result of the model",
+                                  key.batch, name));
   };
-  check(program.metrics, model.metrics);
+  for (const auto& [name, id] : program.metrics) require(name, id, model.metric(name));
   // Beside those of the model, a step has the parameters and states that it does not read.
-  std::vector<std::pair<std::string, int>> computed;
   for (const auto& [name, id] : program.outputs) {
     const program::Tensor& tensor = program.tensor(id);
-    const bool is_kept =
-        tensor.place == program::Place::stored && tensor.name == name &&
-        std::any_of(model.values.begin(), model.values.end(), [&tensor](const ir::ValueData& v) {
-          return v.name == tensor.name && v.role == tensor.role && v.type == tensor.type;
-        });
-    if (!is_kept) computed.emplace_back(name, id);
+    const ir::TensorType* const kept = model.value(tensor);
+    const bool is_kept = tensor.place == program::Place::stored && tensor.name == name &&
+                         kept != nullptr && *kept == tensor.type;
+    if (!is_kept) require(name, id, model.output(name));
   }
-  check(computed, model.outputs);
 }
 
 // All programs share one store, one arena and one swap file.
@@ -84,15 +110,14 @@ void check_swap(const program::Program& program, const program::Program& main,
   if (program.slot_bytes.size() < program.in_file.size()) {
     refuse_file(file, "the swap file has too few slots");
   }
+  std::map<std::string_view, int64_t> room;
   size_t slot = 0;
-  for (const std::string& name : program.in_file) {  // in the order of its slots
-    for (const program::Stored& stored : program.stored) {
-      if (stored.name == name &&
-          size_bytes(stored.type.dtype, stored.type.shape) > program.slot_bytes[slot]) {
-        refuse_file(file, fmt::format("the slot of {} in the swap file is too small", name));
-      }
-    }
-    ++slot;
+  for (const std::string& name : program.in_file) room[name] = program.slot_bytes[slot++];
+  for (const program::Stored& stored : program.stored) {
+    const auto known = room.find(stored.name);
+    if (known == room.end()) continue;
+    if (size_bytes(stored.type.dtype, stored.type.shape) <= known->second) continue;
+    refuse_file(file, fmt::format("the slot of {} in the swap file is too small", stored.name));
   }
   const exec::SwapOptions least = Runner::swap_options(kSwapPage);
   if (program.staging_bytes < exec::SwapFile::staging_bytes(least)) {
@@ -129,9 +154,9 @@ void check_memory(const TrainingProgram& training, const std::string& file) {
     refuse_file(file, fmt::format("its programs need {} bytes, but its plan says {}", needed,
                                   plan.planned_peak_bytes));
   }
-  const int64_t all = plan.planned_peak_bytes +
-                      pipeline_bytes(training.interface, training.options) +
-                      std::max(plan.reserved_bytes, training.tables_bytes);
+  const int64_t all =
+      plan.planned_peak_bytes + pipeline_bytes(training.interface, training.options) +
+      std::max(plan.reserved_bytes, training.tables_bytes + sums_bytes(training.interface));
   if (training.options.memory_budget > 0 && all > training.options.memory_budget) {
     refuse_file(file,
                 fmt::format("its plan needs {} bytes with the reading of samples and the tables "
@@ -170,19 +195,20 @@ void check_training(const TrainingProgram& training, const std::string& file) {
   const bool accumulates =
       training.options.accumulate > 1 || training.micro_batch_size < training.options.batch;
   const ProgramKind updating = accumulates ? ProgramKind::finish : ProgramKind::update;
-  const auto main = training.programs.find({static_cast<int>(updating), training.micro_batch_size});
+  const auto main = training.programs.find(key_of(updating, training.micro_batch_size));
   if (main == training.programs.end()) refuse_file(file, "the program that updates is missing");
   if (!main->second.in_file.empty() && main->second.slot_bytes.empty()) {
     refuse_file(file, "parameters lie in a swap file that has no slots");
   }
+  const Names model(training.interface);
   std::map<std::string, Known> values;
   for (const auto& [key, program] : training.programs) {
     if (program.threads != training.options.threads) {
       refuse_file(file, "two programs are for other numbers of threads");
     }
-    check_fields(training, key, program, file);
-    check_results(training, key, program, file);
-    if (key.first != static_cast<int>(ProgramKind::predict) &&
+    check_fields(model, key, program, file);
+    check_results(model, key, program, file);
+    if (key.kind != static_cast<int>(ProgramKind::predict) &&
         (!program.loss || program.metrics.size() != training.interface.metrics.size())) {
       refuse_file(file, "a program computes no loss, or not all metrics");
     }

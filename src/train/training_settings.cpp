@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <thimble/error.h>
 
-#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
 
 #include "ir/sizes.h"
 #include "program/attrs_bytes.h"
@@ -93,6 +95,8 @@ void require_score(const Finish& finish, const program::ByteReader& from) {
 // The score of a metric is computed from the metric itself, by an op that takes such means.
 void read_finishes(TrainingProgram& training, program::ByteReader& from) {
   constexpr size_t kLeastFinish = 6 * 8;
+  std::map<std::string_view, int> metrics;
+  for (const auto& [name, id] : training.interface.metrics) metrics.try_emplace(name, id);
   const size_t count = from.count("scores of an epoch", kLeastFinish);
   for (size_t i = 0; i < count; ++i) {
     const std::string name = from.text("metric of a score");
@@ -104,9 +108,7 @@ void read_finishes(TrainingProgram& training, program::ByteReader& from) {
     }
     finish.attrs = program::read_attrs(finish.op->signature.attrs, from);
     finish.mean = program::read_type(from);
-    const auto& metrics = training.interface.metrics;
-    const auto metric = std::find_if(metrics.begin(), metrics.end(),
-                                     [&](const auto& known) { return known.first == name; });
+    const auto metric = metrics.find(name);
     if (metric == metrics.end() || training.interface.type(metric->second) != finish.mean) {
       from.fail("metric of a score", fmt::format("\"{}\" is none of its type", name));
     }
@@ -132,20 +134,30 @@ void write_checks(const TrainingProgram& training, program::ByteWriter& to) {
 }
 
 // Indices are 32 bits wide and come with the data.
-void require_indices(const TrainingProgram& training, const std::string& source,
-                     const program::ByteReader& from) {
-  for (const ir::ValueData& value : training.interface.values) {
-    const bool is_field = value.role == ir::Role::input || value.role == ir::Role::label;
-    if (is_field && *value.name == source && value.type.dtype == DType::i32) return;
+class IndexFields {
+ public:
+  explicit IndexFields(const ir::Graph& interface) {
+    for (const ir::ValueData& value : interface.values) {
+      const bool is_field = value.role == ir::Role::input || value.role == ir::Role::label;
+      if (is_field && value.type.dtype == DType::i32) names_.insert(value.name);
+    }
   }
-  from.fail("field of indices", fmt::format("\"{}\" is no input or label of i32", source));
-}
+  // Reads the name of one.
+  [[nodiscard]] std::string read(const char* field, program::ByteReader& from) const {
+    std::string name = from.text(field);
+    if (names_.count(name) > 0) return name;
+    from.fail(field, fmt::format("\"{}\" is no input or label of i32", name));
+  }
+
+ private:
+  std::set<std::string_view> names_;
+};
 
 void read_checks(TrainingProgram& training, program::ByteReader& from) {
+  const IndexFields fields(training.interface);
   training.indices.resize(from.count("checks of indices", kLeastCheck));
   for (IndexCheck& check : training.indices) {
-    check.source = from.text("field of indices");
-    require_indices(training, check.source, from);
+    check.source = fields.read("field of indices", from);
     check.op = from.text("op of indices");
     check.size = from.number("number of classes or rows", 0, INT64_MAX / kMostIndexBatch);
     const bool has_ignored = from.flag("whether an index is ignored");
@@ -154,8 +166,7 @@ void read_checks(TrainingProgram& training, program::ByteReader& from) {
   }
   training.ignored_labels.resize(from.count("ignored labels", 2 * 8));
   for (IgnoredLabel& label : training.ignored_labels) {
-    label.source = from.text("field of labels");
-    require_indices(training, label.source, from);
+    label.source = fields.read("field of labels", from);
     label.value = from.number("ignored label", INT32_MIN, INT32_MAX);
   }
 }

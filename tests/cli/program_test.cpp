@@ -128,6 +128,12 @@ TEST(cli_program, of_a_model_without_recipe_needs_no_data) {
   EXPECT_EQ(trained.code, 0) << trained.err;
   EXPECT_THAT(trained.err, HasSubstr("8 of 128 training samples are left out"));
   EXPECT_THAT(trained.err, HasSubstr("8 of 32 test samples are left out"));
+  // How samples become the inputs that the program takes is a matter of the data.
+  const Outcome split =
+      run({"train", file, "--data", folder / "set.npz", "--validation-split", "0.4", "--image-mean",
+           "0.5", "--epochs", "1", "--out", folder / "out"});
+  EXPECT_EQ(split.code, 0) << split.err;
+  EXPECT_THAT(split.err, HasSubstr("16 of 64 test samples are left out"));
 }
 
 TEST(cli_program, refuses_what_is_settled_and_what_it_was_not_compiled_for) {
@@ -139,7 +145,8 @@ TEST(cli_program, refuses_what_is_settled_and_what_it_was_not_compiled_for) {
   EXPECT_THAT(compiled.out, HasSubstr("for 128 training and 64 test samples, batch 64"));
   const Outcome settled = run({"train", file, "--batch", "3"});
   EXPECT_EQ(settled.code, 2);
-  EXPECT_THAT(settled.err, HasSubstr("[--batch] is settled in a program"));
+  EXPECT_THAT(settled.err,
+              HasSubstr("[--batch] is settled in a program: its steps and its memory"));
   const Outcome fewer =
       run({"train", file, "--limit-train", "63", "--limit-test", "64", "--out", folder / "out"});
   EXPECT_EQ(fewer.code, 1);

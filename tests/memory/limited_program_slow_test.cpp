@@ -3,17 +3,18 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <thimble/compiled_training.h>
 #include <thimble/error.h>
 #include <thimble/recipes.h>
 #include <thimble/trainer.h>
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "io/temporary_folder.h"
 #include "memory/limited_run.h"
 #include "models/nearest_budget.h"
+#include "train/state.h"
 
 namespace thimble::limited_program_test {
 namespace {
@@ -22,7 +23,6 @@ constexpr int64_t kMiB = int64_t{1} << 20;
 // Of the published bytes of the program, for what malloc keeps beside what it handed out.
 constexpr int64_t kMalloc = 2 * kMiB;
 constexpr int64_t kThreads = 3;  // a worker of the pool, the loader's, the swap file's
-constexpr int64_t kSteps = 2;    // as limited_training takes
 
 TrainerOptions options_of(const Recipe& recipe, int64_t budget, Swap swap) {
   return {.optimizer = recipe.optimizer(),
@@ -63,19 +63,21 @@ class limited_program : public testing::TestWithParam<std::string> {
                                 .file = file()});
   }
 
-  // Writes the file; its plan.
-  Plan compile(const Task& task) const {
+  [[nodiscard]] static CompileFor data_of(const Recipe& recipe) {
+    return {.samples = recipe.batch + 1, .test_samples = recipe.batch + 1, .recipe = recipe.name};
+  }
+
+  // Writes the file; its plan. All budgets share what searches found.
+  Plan compile(const Task& task) {
     const Recipe& recipe = task.recipe;
-    const CompiledTraining compiled(recipe.build(), options_of(recipe, task.budget, task.swap),
-                                    {.samples = recipe.batch * kSteps - 1,
-                                     .test_samples = recipe.batch + 1,
-                                     .recipe = recipe.name});
-    compiled.save(file());
-    return compiled.plan();
+    const train::TrainingProgram compiled = train::compiled_programs(
+        recipe.build().ir(), options_of(recipe, task.budget, task.swap), data_of(recipe), &memos_);
+    train::write_training(compiled, file());
+    return compiled.plan;
   }
 
   // The budget that a refusal names.
-  [[nodiscard]] int64_t least_budget(const Recipe& recipe, Swap swap) const {
+  [[nodiscard]] int64_t least_budget(const Recipe& recipe, Swap swap) {
     try {
       compile({recipe, 1, swap});
     } catch (const Error& error) {
@@ -85,7 +87,7 @@ class limited_program : public testing::TestWithParam<std::string> {
   }
 
   // Trains and checks the figures; prints a line for bench/RESULTS.md.
-  [[nodiscard]] test::LimitedOutcome train(const Task& task) const {
+  [[nodiscard]] test::LimitedOutcome train(const Task& task) {
     compile(task);
     test::LimitedOutcome outcome = run(task);
     EXPECT_EQ(outcome.code, 0) << "budget " << task.budget << ": " << outcome.text;
@@ -102,11 +104,10 @@ class limited_program : public testing::TestWithParam<std::string> {
 
   // The command line trains in the same limit.
   void train_by_command(const Task& task) const {
-    const int64_t batch = task.recipe.batch;
+    const std::string samples = std::to_string(task.recipe.batch + 1);
     const test::LimitedOutcome outcome = test::run_limited(
-        {THIMBLE_COMMAND, "train", file(), "--epochs", "1", "--limit-train",
-         std::to_string(batch * kSteps - 1), "--limit-test", std::to_string(batch + 1), "--out",
-         folder_ / "out", "--swap-dir", folder_.path(), "--json"},
+        {THIMBLE_COMMAND, "train", file(), "--epochs", "1", "--limit-train", samples,
+         "--limit-test", samples, "--out", folder_ / "out", "--swap-dir", folder_.path(), "--json"},
         limit(task.budget));
     EXPECT_EQ(outcome.code, 0) << "budget " << task.budget << ": " << outcome.text;
     EXPECT_THAT(outcome.text, testing::HasSubstr("\"weights_sha256\""));
@@ -116,6 +117,7 @@ class limited_program : public testing::TestWithParam<std::string> {
 
   test::TemporaryFolder folder_;
   test::PublishedSizes published_;
+  train::State::Memos memos_;
 };
 
 TEST_P(limited_program, trains_in_its_budget_and_one_published_constant) {
@@ -123,20 +125,26 @@ TEST_P(limited_program, trains_in_its_budget_and_one_published_constant) {
   const Recipe& recipe = find_recipe(GetParam());
   const Plan ample = compile({recipe, 0, Swap::automatic});
   const int64_t sum = ample.planned_peak_bytes + ample.input_pipeline_bytes + ample.reserved_bytes;
-  int64_t most = 0;
+  const int64_t swapping = least_budget(recipe, Swap::always);
+  const int64_t least = least_budget(recipe, Swap::automatic);
+  ASSERT_GT(least, 0);
+  EXPECT_LE(least, swapping);
+  const int64_t most = std::max(swapping, sum);
+  const int64_t middle = least + (most - least) / 2;
   test::LimitedOutcome honest;
   std::string weights;
-  for (const Swap swap : {Swap::always, Swap::automatic}) {
-    const int64_t low = least_budget(recipe, swap);
-    ASSERT_GT(low, 0);
-    most = std::max(low, sum);
-    for (const int64_t budget : {low, low + (most - low) / 2, most}) {
-      honest = train({recipe, budget, swap});
-      ASSERT_EQ(honest.code, 0);
-      if (budget == low && has_command) train_by_command({recipe, budget, swap});
-      if (weights.empty()) weights = honest.weights;
-      EXPECT_EQ(honest.weights, weights) << "budget " << budget;
-    }
+  // In the most memory no step swaps, whatever was asked for.
+  for (const auto& [budget, swap] :
+       {std::pair(swapping, Swap::always),
+        std::pair(swapping + (most - swapping) / 2, Swap::always),
+        std::pair(least, Swap::automatic), std::pair(middle, Swap::automatic),
+        std::pair(most, Swap::automatic)}) {
+    honest = train({recipe, budget, swap});
+    ASSERT_EQ(honest.code, 0);
+    if (weights.empty()) weights = honest.weights;
+    EXPECT_EQ(honest.weights, weights) << "budget " << budget;
+    if (has_command && budget == least && swap == Swap::automatic)
+      train_by_command({recipe, budget, swap});
   }
   // The limit works: the last training, holding a mebibyte more than is left, is refused.
   const int64_t spare = limit(most) - honest.figures.at("addresses");

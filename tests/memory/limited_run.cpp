@@ -16,7 +16,6 @@ namespace thimble::test {
 namespace {
 
 constexpr int64_t kKiB = 1024;
-constexpr const char* kSteps = "2";
 
 // "1,024" -> 1024
 int64_t number(std::string text) {
@@ -96,7 +95,6 @@ LimitedOutcome train_limited(const LimitedRun& run) {
   std::vector<std::string> arguments = {THIMBLE_BINARY_DIR "/bin/limited_training",
                                         run.recipe,
                                         std::to_string(run.batch),
-                                        kSteps,
                                         std::to_string(run.budget),
                                         std::to_string(run.program),
                                         std::to_string(run.hold)};

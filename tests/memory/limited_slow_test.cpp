@@ -8,6 +8,7 @@
 #include <set>
 
 #include "memory/limited_run.h"
+#include "train/state.h"
 
 namespace thimble::limited_slow_test {
 namespace {
@@ -21,14 +22,13 @@ struct Case {
 };
 std::ostream& operator<<(std::ostream& out, const Case& c) { return out << c.recipe; }
 
-// The plan that limited_training compiles.
-Plan plan_of(const Case& c, int64_t budget) {
+// The training that limited_training compiles, without a budget.
+TrainerOptions options_of(const Case& c) {
   const Recipe& recipe = find_recipe(c.recipe);
-  return plan_training(recipe.build(), {.optimizer = recipe.optimizer(),
-                                        .ema_decay = recipe.ema_decay,
-                                        .batch = c.batch,
-                                        .memory_budget = budget,
-                                        .threads = 2});
+  return {.optimizer = recipe.optimizer(),
+          .ema_decay = recipe.ema_decay,
+          .batch = c.batch,
+          .threads = 2};
 }
 
 class limited : public testing::TestWithParam<Case> {
@@ -59,9 +59,9 @@ class limited : public testing::TestWithParam<Case> {
 };
 
 TEST_P(limited, trains_within_its_budget_and_the_published_sizes) {
-  const Plan plan = plan_of(GetParam(), 0);
+  const Plan plan = plan_training(find_recipe(GetParam().recipe).build(), options_of(GetParam()));
   const int64_t most = plan.planned_peak_bytes + plan.input_pipeline_bytes;
-  const int64_t least = plan_of(GetParam(), 1).nearest_feasible_bytes;
+  const int64_t least = plan.nearest_feasible_bytes;
   const int64_t middle = least + (most - least) / 2;
   std::string weights;
   for (const int64_t budget : std::set<int64_t>{least, middle, std::max(most, least)}) {
@@ -77,7 +77,8 @@ TEST_P(limited, trains_within_its_budget_and_the_published_sizes) {
 
 // Without a budget, because the plan, and so the memory of a run, is then always the same.
 TEST_P(limited, a_mebibyte_more_than_published_is_refused) {
-  const Plan plan = plan_of(GetParam(), 0);
+  const Graph graph = find_recipe(GetParam().recipe).build();
+  const Plan plan = train::State(graph.ir(), options_of(GetParam())).plan();
   const int64_t most = limit(plan.planned_peak_bytes + plan.input_pipeline_bytes);
   const test::LimitedOutcome honest = train(0, most);
   ASSERT_EQ(honest.code, 0) << honest.text;

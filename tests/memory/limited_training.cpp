@@ -1,5 +1,5 @@
-// Trains a recipe for some steps in a process that its caller has limited, and prints its memory:
-//   limited_training RECIPE BATCH STEPS BUDGET PROGRAM_BYTES HOLD_BYTES [FILE]
+// Trains a recipe for two steps in a process that its caller has limited, and prints its memory:
+//   limited_training RECIPE BATCH BUDGET PROGRAM_BYTES HOLD_BYTES [FILE]
 // FILE: a program of that training, instead of graph and planner.
 // The address space that the program itself takes is filled up to PROGRAM_BYTES first, so that a
 // limit means the same on every machine. HOLD_BYTES are held beside the training.
@@ -45,10 +45,9 @@ bool fill_up(int64_t program_bytes) {
 int run(char** argument, const char* file) {
   const std::string recipe_name = argument[0];
   const int64_t batch = std::atoll(argument[1]);
-  const int64_t steps = std::atoll(argument[2]);
-  const int64_t budget = std::atoll(argument[3]);
-  const int64_t program_bytes = std::atoll(argument[4]);
-  const int64_t hold_bytes = std::atoll(argument[5]);
+  const int64_t budget = std::atoll(argument[2]);
+  const int64_t program_bytes = std::atoll(argument[3]);
+  const int64_t hold_bytes = std::atoll(argument[4]);
   const int64_t own_bytes = status("VmSize:");
   if (program_bytes > 0 && !fill_up(program_bytes)) {
     fmt::print("program takes {} bytes\n", own_bytes);
@@ -57,8 +56,7 @@ int run(char** argument, const char* file) {
   const int64_t before = test::bytes_held();
   const Recipe& recipe = find_recipe(recipe_name);
   // The last batch of an epoch and of the validation is smaller.
-  const int64_t samples = batch * steps - (batch > 1 ? 1 : 0);
-  const data::Dataset train = recipe.data("", data::Split::train).take(samples);
+  const data::Dataset train = recipe.data("", data::Split::train).take(batch + 1);
   const data::Dataset validation = recipe.data("", data::Split::test).take(batch + 1);
   const test::TemporaryFolder folder;
   const int64_t data_bytes = train.bytes() + validation.bytes();
@@ -96,9 +94,9 @@ int run(char** argument, const char* file) {
 
 int main(int argc, char** argv) {
   exec::hold_heap();
-  if (argc != 7 && argc != 8) return 2;
+  if (argc != 6 && argc != 7) return 2;
   try {
-    return run(argv + 1, argc == 8 ? argv[7] : nullptr);
+    return run(argv + 1, argc == 7 ? argv[6] : nullptr);
   } catch (const std::bad_alloc&) {
     std::fputs("out of memory\n", stdout);
     return 4;

@@ -17,6 +17,7 @@
 #include "train/compile.h"
 #include "train/pipeline_bytes.h"
 #include "train/runner.h"
+#include "train/state.h"
 
 namespace thimble::memory_test {
 namespace {
@@ -108,6 +109,27 @@ TEST(memory, a_training_holds_little_beside_the_plan) {
   Trainer trainer(recipe.build(), {.optimizer = recipe.optimizer(), .batch = 32, .threads = 1});
   trainer.fit(dataset, {.epochs = 2, .prefetch = 0});
   EXPECT_LT(test::peak_bytes() - before, trainer.plan().planned_peak_bytes + kMost);
+}
+
+// The numbers of a confusion matrix, from which a score of an epoch is computed.
+TEST(memory, sums_of_a_large_metric_take_what_is_set_aside) {
+  constexpr int64_t kClasses = 600;
+  constexpr int64_t kOther = 512 << 10;  // the evaluation's program, samples
+  Graph model;
+  const Value scores = dense(model.input("x", {2}), {.units = kClasses});
+  const Value label = model.label("y");
+  model.minimize(softmax_cross_entropy(scores, label));
+  model.metric("f1", f1_score(scores, label));
+  const data::Dataset rows =
+      data::in_memory({{"x", {2}}, {"y", {}, DType::i32, true}},
+                      {std::vector<float>(12, 0.5F), std::vector<int32_t>(6, 1)});
+  Trainer trainer(model, {.batch = 3, .threads = 1});
+  const int64_t before = test::bytes_held();
+  test::watch_peak();
+  trainer.fit(rows, {.epochs = 1, .validation = rows});
+  const int64_t grown = test::peak_bytes() - before;
+  EXPECT_LE(grown, train::sums_bytes(trainer.state().model) + kOther);
+  EXPECT_GE(grown, train::sums_bytes(trainer.state().model) / 2);
 }
 
 TEST(memory, a_moved_graph_is_not_copied) {

@@ -2,19 +2,12 @@
 #include <gmock/gmock.h>
 #include <thimble/compiled_training.h>
 #include <thimble/model_file.h>
-#include <thimble/recipes.h>
 #include <thimble/trainer.h>
 
-#include <fstream>
 #include <functional>
-#include <random>
-#include <sstream>
 
-#include "fuzz/bounded_run.h"
-#include "fuzz/bounded_training.h"
 #include "harness/error_of.h"
 #include "io/temporary_folder.h"
-#include "program/check.h"
 #include "program/program_files.h"
 #include "train/state.h"
 #include "train/training_program.h"
@@ -22,54 +15,19 @@
 namespace thimble::program_file_test {
 namespace {
 
+using test::all_options;
+using test::contents;
 using test::error_of;
-
-std::string contents(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream bytes;
-  bytes << file.rdbuf();
-  return bytes.str();
-}
-
-data::Dataset images(int64_t count) {
-  std::vector<float> pixels(static_cast<size_t>(count * 36));
-  std::vector<int32_t> digits(static_cast<size_t>(count));
-  for (size_t i = 0; i < pixels.size(); ++i)
-    pixels[i] = static_cast<float>((i * 37) % 101) / 101.0F;
-  for (size_t i = 0; i < digits.size(); ++i) digits[i] = static_cast<int32_t>(i * 7 % 5);
-  return data::in_memory({{"image", {6, 6, 1}}, {"digit", {}, DType::i32, true}}, {pixels, digits});
-}
-
-std::vector<TrainerOptions> all_options() {
-  const TrainerOptions plain{.optimizer = AdamW{.lr = 3e-3}, .batch = 8, .seed = 3, .threads = 1};
-  std::vector<TrainerOptions> all{plain};
-  all.push_back(plain);
-  all.back().threads = 2;
-  all.back().ema_decay = 0.9;
-  all.back().clip = GradientClip::by_global_norm(1.0);
-  all.back().schedule = Schedule::parse("warmup:steps=2/cosine:decay_steps=20", 3e-3, 0);
-  all.push_back(plain);
-  all.back().optimizer = SGD{.lr = 0.05, .momentum = 0.9};
-  all.back().accumulate = 2;
-  all.back().groups = {{.pattern = "conv.*", .frozen = true},
-                       {.pattern = "last.*", .lr_scale = 0.5}};
-  all.push_back(plain);
-  all.back().micro_batches = 3;
-  all.push_back(plain);
-  all.back().memory_budget = 2'000'000;
-  all.back().swap = Swap::always;
-  all.push_back(plain);
-  all.back().precision = DType::bf16;
-  all.push_back(plain);
-  all.back().objectives = {
-      {.loss = "squares", .parameters = "last.*", .optimizer = SGD{.lr = 0.1}}};
-  return all;
-}
+using test::images;
+using test::in_least_budget;
+using test::trained_before;
 
 TEST(program_file, trains_to_the_same_bits_without_the_graph) {
   const test::TemporaryFolder folder;
-  for (size_t i = 0; const TrainerOptions& options : all_options()) {
+  const CompileFor compiled_for{.samples = 21, .test_samples = 11, .predict = true};
+  for (size_t i = 0; const TrainerOptions& each : all_options()) {
     SCOPED_TRACE(++i);
+    const TrainerOptions options = in_least_budget(each, compiled_for);
     const data::Dataset train = images(21);
     const data::Dataset validation = images(11);
     const FitOptions fit{.epochs = 2, .validation = validation};
@@ -77,8 +35,7 @@ TEST(program_file, trains_to_the_same_bits_without_the_graph) {
     const FitResult wanted = whole.fit(train, fit);
 
     const std::string path = folder / "step.thimble";
-    const CompiledTraining compiled(test::small_classifier(), options,
-                                    {.samples = 21, .test_samples = 11, .predict = true});
+    const CompiledTraining compiled(test::small_classifier(), options, compiled_for);
     compiled.save(path);
     CompiledTraining loaded = CompiledTraining::load(path);
     EXPECT_EQ(loaded.plan().planned_peak_bytes, compiled.plan().planned_peak_bytes);
@@ -93,6 +50,7 @@ TEST(program_file, trains_to_the_same_bits_without_the_graph) {
               whole.predict(validation, "probabilities"));
     if (options.memory_budget > 0) {
       EXPECT_LE(result.measured_peak_bytes, options.memory_budget);
+      EXPECT_GT(result.swap_read_bytes, 0);
     }
 
     // Each trainer reads the checkpoints of the other.
@@ -106,21 +64,12 @@ TEST(program_file, trains_to_the_same_bits_without_the_graph) {
   }
 }
 
-// The model with given initial values.
-Graph trained_before() {
-  const test::TemporaryFolder folder;
-  Trainer before(test::small_classifier(), {.batch = 8, .seed = 9, .threads = 1});
-  before.fit(images(16));
-  before.save_model(folder / "model");
-  return load_model(folder / "model");
-}
-
 TEST(program_file, begins_with_the_weights_that_the_graph_has) {
   const test::TemporaryFolder folder;
   const Graph model = trained_before();
   for (const size_t i : {0U, 1U, 4U}) {  // with averages of weights, and with parameters in a file
     SCOPED_TRACE(i);
-    const TrainerOptions options = all_options()[i];
+    const TrainerOptions options = in_least_budget(all_options()[i], {.samples = 21});
     Trainer whole(model, options);
     CompiledTraining(model, options, {.samples = 21}).save(folder / "a");
     CompiledTraining::load(folder / "a").save(folder / "b");
@@ -192,7 +141,7 @@ TEST(program_file, that_takes_more_memory_than_it_says_is_refused) {
   };
   for (const size_t i : {0U, 1U, 4U}) {
     SCOPED_TRACE(i);
-    const TrainerOptions options = all_options()[i];
+    const TrainerOptions options = in_least_budget(all_options()[i], {.samples = 21});
     EXPECT_EQ(error_after(options, [](auto&) {}), test::kNoError);
     for (const int64_t more : {int64_t{1} << 24, int64_t{1} << 40}) {
       EXPECT_THAT(error_after(options, [&](auto& t) { first(t).arena_bytes = more; }),
@@ -372,127 +321,6 @@ TEST(program_file, cannot_hold_a_schedule_that_is_a_function) {
   options.schedule = Schedule::lambda([](int64_t) { return 0.1; });
   const CompiledTraining compiled(test::small_classifier(), options);
   EXPECT_THAT(error_of([&] { compiled.save(folder / "a"); }), testing::HasSubstr("is a function"));
-}
-
-class damaged : public testing::Test {
- protected:
-  void SetUp() override {
-    const test::TemporaryFolder folder;
-    const TrainerOptions options = all_options()[option()];
-    CompiledTraining(trained_before(), options, {.samples = 9}).save(folder / "a");
-    bytes_ = contents(folder / "a");
-  }
-  [[nodiscard]] virtual size_t option() const { return 4; }
-  static std::string error(const std::string& bytes) {
-    return error_of([&] { (void)train::parse_training("step.thimble", bytes); });
-  }
-  std::string bytes_;
-};
-
-TEST_F(damaged, every_flipped_bit_and_every_cut_is_found) {
-  ASSERT_EQ(error(bytes_), "no error");
-  std::mt19937 random(1);
-  for (int i = 0; i < 400; ++i) {
-    std::string changed = bytes_;
-    const size_t at = random() % changed.size();
-    changed[at] = static_cast<char>(changed[at] ^ (1 << random() % 8));
-    const std::string message = error(changed);
-    // Padding between sections means nothing.
-    if (message == "no error") {
-      EXPECT_EQ(bytes_[at], '\0');
-    } else {
-      EXPECT_THAT(message, testing::HasSubstr("step.thimble"));
-    }
-  }
-  for (int i = 0; i < 50; ++i)
-    EXPECT_NE(error(bytes_.substr(0, random() % bytes_.size())), "no error");
-  EXPECT_THAT(error("no such file"), testing::HasSubstr("is no program file"));
-  std::string version = bytes_;
-  version[8] = 9;
-  EXPECT_THAT(error(version), testing::HasSubstr("version 9"));
-}
-
-// Files of a program that swaps, and of one without a swap file.
-class damaged_with_right_checksums : public damaged, public testing::WithParamInterface<size_t> {
- protected:
-  [[nodiscard]] size_t option() const override { return GetParam(); }
-  // A word outside of the initial values, which are most of the file and may have any contents.
-  [[nodiscard]] size_t place_to_change(std::mt19937& random) const {
-    constexpr size_t kValues = 3;  // that section
-    const size_t entry = test::kTableAt + kValues * test::kEntryBytes;
-    const uint64_t first = test::word_at(bytes_, entry + 8);
-    const uint64_t last = first + test::word_at(bytes_, entry + 16);
-    for (;;) {
-      const size_t at = random() % (bytes_.size() / 8) * 8;
-      if (at < first || at >= last) return at;
-    }
-  }
-};
-
-INSTANTIATE_TEST_SUITE_P(options, damaged_with_right_checksums, testing::Values(0, 1, 2, 4, 5));
-
-// Whether a training runs a step to its end. One may end by an Error, as of a loss that is not
-// finite.
-bool trains(train::TrainingProgram training) {
-  try {
-    return test::train_bounded(std::move(training));
-  } catch (const Error&) {
-    return false;
-  }
-}
-
-// The contents of such a file are checked, so it runs within its memory or is refused.
-TEST_P(damaged_with_right_checksums, is_refused_or_runs_within_its_memory) {
-  ASSERT_EQ(error(test::with_checksums(bytes_)), "no error");
-  std::mt19937 random(2);
-  int refused = 0;
-  int ran = 0;
-  int trained = 0;
-  for (int i = 0; i < 300; ++i) {
-    std::string changed = bytes_;
-    const size_t at = place_to_change(random);
-    const uint64_t values[] = {0,
-                               1,
-                               random(),
-                               test::word_at(changed, at) + 64,
-                               ~uint64_t{0},
-                               uint64_t{1} << 40,
-                               test::word_at(changed, at) - 1};
-    test::set_word(changed, at, values[random() % 7]);
-    try {
-      train::TrainingProgram training =
-          train::parse_training("step.thimble", test::with_checksums(changed));
-      for (const auto& [key, program] : training.programs) {
-        EXPECT_EQ(program::error_of(program), "");
-        ran += test::run_bounded(program) ? 1 : 0;
-      }
-      trained += trains(std::move(training)) ? 1 : 0;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.where(), "step.thimble") << error.what();
-      ++refused;
-    }
-  }
-  EXPECT_GT(refused, 100);
-  if (GetParam() != 4) {
-    EXPECT_GT(ran, 0);
-    EXPECT_GT(trained, 0);
-  }
-}
-
-TEST_P(damaged_with_right_checksums, of_which_a_section_is_cut_short_is_refused) {
-  const uint64_t sections = test::word_at(bytes_, test::kSectionCountAt);
-  ASSERT_GE(sections, 5U);
-  for (uint64_t i = 0; i < sections; ++i) {
-    const size_t size_at = test::kTableAt + i * test::kEntryBytes + 16;
-    const uint64_t size = test::word_at(bytes_, size_at);
-    for (const uint64_t left : {uint64_t{0}, uint64_t{8}, size / 2, size - 8, size - 1}) {
-      if (left >= size) continue;
-      std::string cut = bytes_;
-      test::set_word(cut, size_at, left);
-      EXPECT_THAT(error(test::with_checksums(cut)), testing::HasSubstr("step.thimble"))
-          << "section " << i << ": " << left << " of " << size;
-    }
-  }
 }
 
 }  // namespace

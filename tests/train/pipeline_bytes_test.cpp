@@ -56,6 +56,44 @@ TEST(pipeline_bytes, a_stream_reads_ahead_as_far_as_they_go) {
   }
 }
 
+// Three bits of each sample fill a byte while they are read, whether there is room to read ahead.
+TEST(pipeline_bytes, samples_of_bool_read_directly_count) {
+  const data::Dataset masks =
+      data::in_memory({{"mask", {3}, DType::boolean}, {"byte", {8}, DType::boolean}},
+                      {Array(DType::boolean, {100, 3}), Array(DType::boolean, {100, 8})});
+  train::LoaderStream stream(masks, {.batch = 7, .shuffle = false, .prefetch = 0});
+  EXPECT_EQ(stream.bytes() - masks.bytes(), 7);
+  stream.keep_to(7);
+  EXPECT_THROW(stream.keep_to(6), Error);
+  Graph model;
+  const Value mask = model.input("mask", {3}, DType::boolean);
+  model.output("mask", cast(mask, DType::f32) + model.input("number", {3}));
+  EXPECT_EQ(train::unpacked_bytes(model.ir(), 7), 7);
+}
+
+TEST(pipeline_bytes, sums_of_metrics_of_many_values_count) {
+  const auto model = [](int64_t classes) {
+    Graph graph;
+    const Value scores = dense(graph.input("x", {5}), {.units = classes});
+    const Value label = graph.label("y");
+    graph.minimize(softmax_cross_entropy(scores, label));
+    graph.metric("f1", f1_score(scores, label));
+    graph.metric("accuracy", accuracy(scores, label));
+    return graph;
+  };
+  constexpr int64_t kBytes = 40 * 40 * 5 * 8;  // of the numbers of a confusion matrix
+  TrainerOptions options{.batch = 7, .threads = 1};
+  options.memory_budget = test::nearest_budget(model(40), options);
+  Trainer trainer(model(40), options);
+  const Plan plan = trainer.plan();
+  EXPECT_GE(plan.reserved_bytes, kBytes);
+  EXPECT_LE(plan.planned_peak_bytes + plan.input_pipeline_bytes + plan.reserved_bytes,
+            options.memory_budget);
+  const FitResult result = trainer.fit(rows(20), {.epochs = 1, .validation = rows(9)});
+  EXPECT_GE(result.measured_peak_bytes, plan.planned_peak_bytes + kBytes);
+  EXPECT_LE(result.measured_peak_bytes, options.memory_budget);
+}
+
 TEST(pipeline_bytes, too_few_are_refused_with_what_is_needed) {
   train::LoaderStream stream(rows(100), {.batch = 7});
   try {

@@ -55,14 +55,14 @@ plan::Budget all_in_the_file() {
 class Growing {
  public:
   Growing() {
-    runner.add(kSmall, step_of(kSmall.second), all_in_the_file());
+    runner.add(kSmall, step_of(kSmall.batch), all_in_the_file());
     runner.seal(folder.path());
     runner.store().initialize(1);
   }
   void grow(const std::function<void()>& refuse = {}) {
     plan::Budget budget = all_in_the_file();
     budget.in_file = runner.at(kSmall).program->in_file();
-    runner.extend(kLarge, step_of(kLarge.second), budget, refuse);
+    runner.extend(kLarge, step_of(kLarge.batch), budget, refuse);
   }
   [[nodiscard]] std::vector<std::vector<std::byte>> stored() {
     std::vector<std::vector<std::byte>> all;

@@ -17,6 +17,7 @@ namespace {
 
 constexpr int64_t kLeastForRates = int64_t{1} << 20;
 constexpr double kMostSlowdown = 1.1;  // of a plan by measured times; disks are not steady
+constexpr int kMostTables = 4;         // plans for a budget; each has tables of another size
 
 // Bytes; see Budget::smallest_swapped_bytes.
 constexpr int64_t kLeastSwapped = 64;
@@ -57,6 +58,7 @@ void TrainingPlanner::choose_micro_batches() {
   for (int64_t count = 1; count <= wanted_.batch; count *= 2) {
     if (count > 1 && !programs_.why_not_micro_batches_of(count).empty()) break;
     programs_.set_micro_batches(count);
+    least_tables_.reset();
     compile();
     const Plan now = plan();
     const Choice choice{count, now.fits, now.nearest_feasible_bytes, now.step_ms};
@@ -67,6 +69,7 @@ void TrainingPlanner::choose_micro_batches() {
   }
   by_nominal_rates_ = false;
   programs_.set_micro_batches(best->count);
+  least_tables_.reset();
   compile();
 }
 
@@ -75,22 +78,37 @@ void TrainingPlanner::compile() {
   compile_within_budget(swap_);
   if (!check_swap_file(programs_.missing_file_bytes())) return compile_within_budget(swap_);
   if (keeps_budget() || programs_.plan(programs_.update_key()).staging_bytes == 0) return;
-  // The staging of a program beside the step may cost more than swapping saves.
-  const int64_t swapping = needed_bytes();
-  compile_within_budget(Swap::never);
-  if (!keeps_budget() && needed_bytes() > swapping) compile(1, swap_);
+  // The staging of a program beside the step may cost more than swapping saves, and so may the
+  // tables of a step that recomputes, too.
+  Swap best = swap_;
+  int64_t least = needed_bytes();
+  for (const Swap other : {Swap::always, Swap::never}) {
+    if (other == Swap::always && (!wanted_.for_file || swap_ == other)) continue;
+    compile_within_budget(other);
+    if (keeps_budget()) return;
+    if (needed_bytes() > least) continue;
+    best = other;
+    least = needed_bytes();
+  }
+  if (budget_.swap != best) compile(1, best);
 }
 
 void TrainingPlanner::compile_within_budget(Swap swap) {
-  const int64_t bytes = wanted_.bytes - programs_.input_pipeline_bytes() - wanted_.tables_bytes;
-  compile(std::max<int64_t>(bytes, 1), swap);
+  const int64_t bytes = wanted_.bytes - programs_.input_pipeline_bytes() - wanted_.sums_bytes;
+  if (wanted_.for_file && !least_tables_) {
+    compile(0, Swap::never);
+    least_tables_ = tables_bytes_ + most_constants_;
+  }
+  compile(std::max<int64_t>(bytes - least_tables_.value_or(0), 1), swap);
   const auto is_kept_alone = [&] { return counted_bytes(update().arena.plan) <= budget_.bytes; };
   // All constants are known now.
   if (!keeps_budget() && is_kept_alone()) {
-    compile(std::max<int64_t>(bytes - most_constants_, 1), swap);
+    compile(std::max<int64_t>(bytes - most_constants_ - tables_bytes_, 1), swap);
   }
-  // The step may fill its budget and leave too little for the programs beside it.
-  if (!keeps_budget() && is_kept_alone()) {
+  // The step may fill its budget and leave too little for the programs beside it, or for its
+  // tables, which are longer in less memory.
+  const int tries = wanted_.for_file ? kMostTables : 1;
+  for (int i = 0; i < tries && !keeps_budget() && is_kept_alone(); ++i) {
     const int64_t missing = needed_bytes() - wanted_.bytes;
     compile(std::max<int64_t>(budget_.bytes - missing, 1), swap);
   }
@@ -129,16 +147,22 @@ void TrainingPlanner::compile(int64_t bytes, Swap swap) {
     beside.memo = memo_of(key);
     programs_.compile(key, std::move(graph), beside);
     of_other_batches += programs_.small_constant_bytes(key);
+    const bool is_kept = counted_bytes(programs_.find(key)->arena.plan) <= beside.bytes;
+    if (!wanted_.for_file || bytes == 0 || is_kept) return;
+    // Values of fewer samples may otherwise be too small to be swapped.
+    beside.smallest_swapped_bytes = kLeastSwapped;
+    programs_.compile(key, programs_.graph_of(key), beside);
   };
-  for (const ProgramKey& key : programs_.accumulation_keys()) add(key);
+  for (const ProgramKey& key : programs_.other_keys()) add(key);
   // A plan must know how much evaluation takes. A training without a budget need not hold its
   // program before the first evaluation.
   const ProgramKey evaluation = programs_.evaluation_key();
   add(evaluation);
   // The last batch of a training is smaller; that of a validation may have yet another size.
   of_other_batches += programs_.small_constant_bytes(evaluation);
-  most_constants_ = programs_.constant_bytes() + of_other_batches;
-  if (bytes == 0) programs_.drop_if_covered(evaluation, main);
+  most_constants_ = programs_.constant_bytes() + (wanted_.for_file ? 0 : of_other_batches);
+  tables_bytes_ = wanted_.for_file ? programs_.tables_bytes() : 0;
+  if (bytes == 0 && !wanted_.for_file) programs_.drop_if_covered(evaluation, main);
 }
 
 std::shared_ptr<Memo> TrainingPlanner::memo_of(const ProgramKey& key) {
@@ -157,7 +181,8 @@ Budget TrainingPlanner::budget_beside(const ir::Graph& graph) const {
   const Fitted& main = update();
   Budget budget = budget_;
   budget.explain = false;
-  budget.memo = nullptr;
+  // One for all plans of an added program: what it takes to find variants is large.
+  budget.memo = budget.bytes > 0 ? std::make_shared<Memo>() : nullptr;
   budget.in_file = main.in_file;
   if (swap_ == Swap::never) budget.swap = swap_;
   // All programs use one swap file.
@@ -205,7 +230,8 @@ int64_t TrainingPlanner::micro_batches() const {
 }
 
 int64_t TrainingPlanner::reserved_bytes() const {
-  return std::max<int64_t>(most_constants_ - programs_.constant_bytes(), 0) + wanted_.tables_bytes;
+  return std::max<int64_t>(most_constants_ - programs_.constant_bytes(), 0) + wanted_.sums_bytes +
+         tables_bytes_;
 }
 
 int64_t TrainingPlanner::needed_bytes() const {
@@ -226,7 +252,7 @@ void TrainingPlanner::require_room(const ProgramKey& key, const std::string& wor
               fmt::format("{} with batches of {} needs {} at least, with all that training holds; "
                           "the budget is {}; {}. The trainer stays as it was. Nearest "
                           "budget that works: {} bytes, or take a smaller batch",
-                          work, key.second, format_bytes(needed), format_bytes(wanted_.bytes),
+                          work, key.batch, format_bytes(needed), format_bytes(wanted_.bytes),
                           binding_text(programs_.find(key)->arena.plan), enough));
 }
 
@@ -261,15 +287,19 @@ void TrainingPlanner::allocate() {
 }
 
 void TrainingPlanner::compile_by_measured_times() {
-  const std::shared_ptr<const NodeTimes> first_times = budget_.times;
+  const Budget first_budget = budget_;
+  if (wanted_.for_file) least_tables_ = tables_bytes_ + most_constants_;
   // The smallest plan does not ask for rates.
   const SwapRates first_rates = device_->known();
   Rehearsed first = rehearse();
-  auto times = std::make_shared<NodeTimes>(*first_times);
+  auto times = std::make_shared<NodeTimes>(*first_budget.times);
   SwapRates rates = first_rates;
   learn(first.took, update(), *times, rates);
   first.took.node_ms = std::vector<double>();
-  compile_with(std::move(times), rates);
+  budget_.times = std::move(times);
+  device_->set(rates);
+  programs_.clear();
+  compile();
   // The smallest plan depends on the times. The budget may be that of the first one.
   if (keeps_budget()) {
     take_memory();
@@ -281,16 +311,11 @@ void TrainingPlanner::compile_by_measured_times() {
       return;
     }
   }
-  compile_with(first_times, first_rates);
+  budget_.times = first_budget.times;
+  device_->set(first_rates);
+  compile(first_budget.bytes, first_budget.swap);
   take_memory();
   if (swaps()) rehearsed_ = std::move(first);
-}
-
-void TrainingPlanner::compile_with(std::shared_ptr<const NodeTimes> times, const SwapRates& rates) {
-  budget_.times = std::move(times);
-  device_->set(rates);
-  programs_.clear();
-  compile();
 }
 
 void TrainingPlanner::take_memory() {

@@ -24,7 +24,8 @@ struct TrainingBudget {
   int64_t batch = 1;           // samples of a step
   int64_t micro_batches = 1;   // of a step; 0: as many as the budget needs
   ActivationStorage saved;     // see Budget
-  int64_t tables_bytes = 0;    // set aside for the tables of a program file
+  int64_t sums_bytes = 0;      // of metrics, beside the plan
+  bool for_file = false;       // all programs are known, and their tables count
   int threads = 1;
 };
 
@@ -72,8 +73,6 @@ class TrainingPlanner {
   void compile_within_budget(Swap swap);
   // Compiles the programs within this many bytes; 0: no limit.
   void compile(int64_t bytes, Swap swap);
-  // Compiles all programs with other times.
-  void compile_with(std::shared_ptr<const NodeTimes> times, const SwapRates& rates);
   // Rehearses a step that swaps, and compiles with its times.
   void compile_by_measured_times();
   [[nodiscard]] Rehearsed rehearse();
@@ -89,7 +88,7 @@ class TrainingPlanner {
   [[nodiscard]] const Fitted& update() const { return *programs_.find(programs_.update_key()); }
   [[nodiscard]] bool swaps() const { return !update().slot_bytes.empty(); }
   [[nodiscard]] int64_t micro_batches() const;
-  // Bytes still reserved for constants of smaller batches, and those for a program's tables.
+  // Bytes still reserved for constants of smaller batches, sums of metrics and tables of programs.
   [[nodiscard]] int64_t reserved_bytes() const;
   // Bytes of all programs, including reserves.
   [[nodiscard]] int64_t needed_bytes() const;
@@ -108,8 +107,10 @@ class TrainingPlanner {
   TrainingPrograms& programs_;
   std::shared_ptr<MeasuredSwapDevice> device_;
   TrainingBudget wanted_;
-  Budget budget_;               // of the updating program
-  int64_t most_constants_ = 0;  // bytes of constants, including those of smaller batches
+  Budget budget_;                        // of the updating program
+  int64_t most_constants_ = 0;           // bytes of constants, including those of smaller batches
+  int64_t tables_bytes_ = 0;             // of the compiled programs
+  std::optional<int64_t> least_tables_;  // with constants, of the programs without a budget
   Memos own_memos_;
   Memos* memos_;                        // null: none are kept
   std::optional<Rehearsed> rehearsed_;  // rehearsal of the present plan

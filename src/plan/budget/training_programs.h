@@ -3,9 +3,9 @@
 
 #include <thimble/plan.h>
 
+#include <compare>
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "ir/graph.h"
@@ -16,8 +16,12 @@
 
 namespace thimble::plan {
 
-// The kind of a program and its batch size.
-using ProgramKey = std::pair<int, int64_t>;
+// What tells the programs of a training apart.
+struct ProgramKey {
+  int kind = 0;       // by the training's own numbers
+  int64_t batch = 0;  // samples
+  friend auto operator<=>(const ProgramKey&, const ProgramKey&) = default;
+};
 
 // A strategy that the user set, not the planner: a row of the plan.
 struct RequestedStrategy {
@@ -61,10 +65,10 @@ class TrainingPrograms {
   // Samples of a micro-batch.
   [[nodiscard]] virtual int64_t micro_batch_size() const = 0;
 
-  // The program that updates the parameters; the other programs of a training step; evaluation.
+  // The program that updates the parameters; evaluation; all others that are planned with the two.
   [[nodiscard]] virtual ProgramKey update_key() const = 0;
-  [[nodiscard]] virtual std::vector<ProgramKey> accumulation_keys() const = 0;
   [[nodiscard]] virtual ProgramKey evaluation_key() const = 0;
+  [[nodiscard]] virtual std::vector<ProgramKey> other_keys() const = 0;
 
   // The step of a program. Those beside the updating program may need that one to be compiled.
   [[nodiscard]] virtual ir::Graph graph_of(const ProgramKey& key) const = 0;
@@ -85,6 +89,8 @@ class TrainingPrograms {
   [[nodiscard]] virtual int64_t small_constant_bytes(const ProgramKey& key) const = 0;
   // Bytes of the swap file that the programs need, if the present file is too small; else 0.
   [[nodiscard]] virtual int64_t missing_file_bytes() const = 0;
+  // Bytes that a trainer takes beside the plan to hold the programs, if they are read from a file.
+  [[nodiscard]] virtual int64_t tables_bytes() const = 0;
   // Bytes that reading samples takes.
   [[nodiscard]] virtual int64_t input_pipeline_bytes() const = 0;
   // Bytes that optimizer state of less than 32 bits saves.

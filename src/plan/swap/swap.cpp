@@ -266,20 +266,21 @@ TransferTimes times_of(const ir::Graph& graph, SwapCosts costs) {
 Swapped swap(const ir::Graph& graph, const SwapOptions& options) {
   const Transfers none = nothing_swapped(graph, options.arena, options.smallest_bytes);
   // Chooses swaps for a share of the target. The rest is left for reading ahead and writing late.
-  const auto swapped_for = [&](double share) {
+  const auto chosen_for = [&](double share) {
     Transfers chosen = none;
     SwapOptions tighter = options;
     tighter.target_bytes = static_cast<int64_t>(share * static_cast<double>(options.target_bytes));
     choose_swaps(chosen.items, chosen.live, tighter);
     chosen.residencies = place_transfers(chosen.items, chosen.live, options);
-    return built(graph, std::move(chosen), options.in_file.value_or(std::set<std::string>()),
-                 options.costs);
+    return chosen;
   };
-  Swapped best = swapped_for(1.0);
+  const std::set<std::string> in_file = options.in_file.value_or(std::set<std::string>());
+  Swapped best = built(graph, chosen_for(1.0), in_file, options.costs);
   if (best.times.stall_ms > 0.0 && best.peak_bytes <= options.target_bytes) {
     for (const double share : kSharesOfTarget) {
-      Swapped next = swapped_for(share);
-      if (next.peak_bytes > options.target_bytes) break;
+      Transfers chosen = chosen_for(share);
+      if (largest(chosen.live) > options.target_bytes) break;
+      Swapped next = built(graph, std::move(chosen), in_file, options.costs);
       if (next.times.stall_ms < best.times.stall_ms) best = std::move(next);
     }
   }
