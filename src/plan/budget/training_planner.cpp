@@ -17,7 +17,10 @@ namespace {
 
 constexpr int64_t kLeastForRates = int64_t{1} << 20;
 constexpr double kMostSlowdown = 1.1;  // of a plan by measured times; disks are not steady
-constexpr int kMostTables = 4;         // plans for a budget; each has tables of another size
+// Plans for a budget, each of which has tables of another size, and the part of them by which the
+// next ones may be longer.
+constexpr int kMostTables = 4;
+constexpr int64_t kTablesSlack = 64;
 
 // Bytes; see Budget::smallest_swapped_bytes.
 constexpr int64_t kLeastSwapped = 64;
@@ -109,7 +112,7 @@ void TrainingPlanner::compile_within_budget(Swap swap) {
   // tables, which are longer in less memory.
   const int tries = wanted_.for_file ? kMostTables : 1;
   for (int i = 0; i < tries && !keeps_budget() && is_kept_alone(); ++i) {
-    const int64_t missing = needed_bytes() - wanted_.bytes;
+    const int64_t missing = needed_bytes() - wanted_.bytes + tables_bytes_ / kTablesSlack;
     compile(std::max<int64_t>(budget_.bytes - missing, 1), swap);
   }
   // The smallest plan is the same for all budgets, so the budget that one refusal names works for
