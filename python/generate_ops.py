@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 
 from ._calls import ValuesAndIndices, call as _call, call_layer as _call_layer
 from ._core import Initializer, Value
-from ._written import einsum, split
+from ._written import {written}
 
 # A Value, or an array: what comes out is of the kind of the first input.
 Tensor = TypeVar("Tensor", Value, NDArray[Any])
@@ -49,24 +49,19 @@ Ints: TypeAlias = "int | Sequence[int]"
 
 '''
 
-# In _written.py.
-WRITTEN = ("einsum", "split")
+# Written by hand, in a form of their own.
+WRITTEN_FILE = pathlib.Path(__file__).parent / "thimble" / "_written.py"
+WRITTEN = [
+    node.name
+    for node in ast.parse(WRITTEN_FILE.read_text()).body
+    if isinstance(node, ast.FunctionDef)
+]
 
-# What the names of types in signatures mean, behind the explanations of arguments.
+# The meanings of the names of types in signatures, behind the explanations of arguments.
 TYPE_DOCS = {
     "Pair": "a number or (height, width)",
     "Padding": 'a number, (height, width), (top, bottom, left, right), or "same"',
     "Ints": "a number or a sequence of numbers",
-}
-
-# Of options that a Python function is better without, and of words that do not fit it.
-LEFT_OUT = {"depthwise_conv1d": {"groups"}, "depthwise_conv2d": {"groups"}}
-OPTION_DOCS = {
-    ("depthwise_conv1d", "channels"): "of the result, a multiple of C; 0: C",
-    ("depthwise_conv2d", "channels"): "of the result, a multiple of C; 0: C",
-}
-NOTES = {
-    "depthwise_conv1d": "Of given weights: tb.conv1d(x, weight, bias, groups=C).",
 }
 
 TYPES = {
@@ -93,20 +88,6 @@ from typing import Any, ClassVar, Literal
 from ._optimizer import Optimizer
 
 '''
-
-# Capitals within a name; other optimizers have one at the beginning.
-CAPITALS = {
-    "sgd": "SGD",
-    "asgd": "ASGD",
-    "sparse_adam": "SparseAdam",
-    "sign_sgd": "SignSGD",
-    "adamw": "AdamW",
-    "rmsprop": "RMSProp",
-    "nadam": "NAdam",
-    "radam": "RAdam",
-    "lars": "LARS",
-    "lamb": "LAMB",
-}
 
 # Settings that PyTorch takes as one, as a tuple.
 PAIRS = {
@@ -153,10 +134,8 @@ def options_of(name, spec):
         if part not in spec or (part == "op" and "function" in spec and not is_layer(spec)):
             continue
         for option in spec[part]["options"]:
-            if option["name"] in inputs or option["name"] in LEFT_OUT.get(name, ()):
-                continue
-            doc = OPTION_DOCS.get((name, option["name"]), option["doc"])
-            options.setdefault(option["name"], {**option, "doc": doc})
+            if option["name"] not in inputs:
+                options.setdefault(option["name"], option)
     return list(options.values())
 
 
@@ -235,7 +214,7 @@ def python_example(name, text, names):
 
 
 def signatures(specs):
-    """What each function takes, to be bound."""
+    """The signature of each function, to bind arguments to."""
     found = {}
     for name, spec in specs.items():
         scope = {}
@@ -260,7 +239,7 @@ def binds(example, takes):
 
 
 def option_entry(option):
-    """What an option means and takes."""
+    """The meaning of an option and the values that it takes."""
     takes = TYPE_DOCS.get(TYPES.get(option["kind"], ""))
     return entry(spelled(option["name"]), option["doc"] + (f" ({takes})" if takes else ""))
 
@@ -284,12 +263,11 @@ def docstring(name, spec, takes):
         if op and part["doc"] != op["doc"]:
             lines[0:0] = textwrap.wrap(part["doc"], 94, initial_indent=" " * 4,
                                        subsequent_indent=" " * 4) + [""]
-    if name in NOTES:
-        lines += ["    " + NOTES[name]]
     lines += ["", "    Args:"]
     for argument in arguments(spec):
         note = ", optional" if argument["optional"] else ""
-        lines += entry(argument["name"], argument["doc"] + note)
+        types = "" if argument["takes"] == "floating" else f" ({argument['takes']})"
+        lines += entry(argument["name"], argument["doc"] + note + types)
     for option in options_of(name, spec):
         lines += option_entry(option)
     lines += ["    Returns:"]
@@ -325,8 +303,8 @@ def function(name, spec, takes):
     )
 
 
-def class_name(name):
-    return CAPITALS.get(name, name.capitalize())
+def class_name(name, spec):
+    return spec["type"] or name.capitalize()
 
 
 def torch_settings(spec):
@@ -361,16 +339,17 @@ def optimizer(name, spec):
         f"    {s['name']}: {s.get('type') or type_of(s)} = {literal(s['default'])}\n" for s in settings
     )
     return (
-        f"@dataclasses.dataclass(frozen=True)\nclass {class_name(name)}(Optimizer):\n"
+        f"@dataclasses.dataclass(frozen=True)\nclass {class_name(name, spec)}(Optimizer):\n"
         f'    """{doc}\n    """\n\n    _name: ClassVar[str] = "{name}"\n'
         f"    _pairs: ClassVar[dict[str, tuple[str, str]]] = {pairs!r}\n\n{fields}"
     )
 
 
 def write_optimizers(folder, specs):
-    names = sorted(specs, key=class_name)
+    classes = {name: class_name(name, spec) for name, spec in specs.items()}
+    names = sorted(specs, key=lambda name: classes[name])
     text = OPTIMIZER_HEADER
-    text += "__all__ = [\n" + "".join(f'    "{class_name(n)}",\n' for n in names) + "]\n\n\n"
+    text += "__all__ = [\n" + "".join(f'    "{classes[n]}",\n' for n in names) + "]\n\n\n"
     text += "\n\n".join(optimizer(name, specs[name]) for name in names)
     (folder / "optimizers.py").write_text(text)
 
@@ -380,7 +359,7 @@ def main(folder):
     write_optimizers(folder, core.reflect_optimizers())
     specs = core.reflect()
     names = sorted(specs)
-    text = HEADER
+    text = HEADER.replace("{written}", ", ".join(WRITTEN))
     text += "__all__ = [\n" + "".join(f'    "{spelled(name)}",\n' for name in names) + "]\n\n\n"
     takes = signatures(specs)
     text += "\n\n".join(function(name, specs[name], takes) for name in names if name not in WRITTEN)

@@ -193,6 +193,19 @@ breaks "an op is named outside its folder" < <(
     where "find_op\(\"|op->name\)? *[=!]= *\"${names:+|\"($names)\"}" "${callers[@]}"
   } | sort -u)
 
+# Facts about an op are fields of its definition, not endings of its name.
+breaks "an op's name is taken apart" < <(
+  where "op(\.|->)name\)?\.(starts_with|ends_with|find)" \
+    src/**/*.{h,cpp} apps/**/*.{h,cpp} python/src/**/*.{h,cpp} | sort -u)
+
+# Python's files build graphs by the generated functions of ops. They decide nothing by an op's name
+# and look none up by it.
+every=$(grep -hoE '^ {6}\.name = "[a-z0-9_]+"' src/ops/*/{op,function}.cpp | sed -E 's/.*"(.*)"/\1/' |
+  sort -u | paste -sd '|')
+breaks "an op is looked up or told apart by its name" < <(
+  where "build_(op|function)\([\"']|SPECS\[[\"']|name *[=!]= *[\"'](${every:-none})[\"']" \
+    python/thimble/*.py python/generate_ops.py | sort -u)
+
 # An op that needs another one calls its builder function or a family's header.
 for folder in src/ops/*/; do
   op=$(basename "$folder")

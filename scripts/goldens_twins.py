@@ -117,7 +117,7 @@ def is_shaken(recipe, arrays, metadata, double):
 
 
 def at_seed(twin_bench, recipe, settings, seed, folder):
-    """What the golden holds of a seed, and whether it is to be taken."""
+    """The arrays that the golden holds of a seed, and whether they are to be taken."""
     path = f"{folder}/steps.safetensors"
     options = [f"--steps={STEPS}", f"--limit={STEPS * settings['batch']}", f"--seed={seed}",
                f"--batch={settings['batch']}", f"--lr-scale={settings.get('lr_scale', 1.0)}",

@@ -22,6 +22,21 @@ nlohmann::ordered_json arguments(const std::vector<ir::ArgDoc>& args) {
   return list;
 }
 
+// With the types that each input takes.
+nlohmann::ordered_json inputs(const std::vector<ir::ArgDoc>& args,
+                              const std::vector<std::vector<ir::TypeSet>>& rows) {
+  nlohmann::ordered_json list = arguments(args);
+  for (size_t i = 0; i < args.size(); ++i) {
+    ir::TypeSet taken;
+    for (const std::vector<ir::TypeSet>& row : rows) taken |= row[i];
+    list[i]["types"] = nlohmann::ordered_json::array();
+    for (const DType dtype : kDTypes) {
+      if (taken.has(dtype)) list[i]["types"].push_back(to_string(dtype));
+    }
+  }
+  return list;
+}
+
 nlohmann::ordered_json attributes(const std::vector<ir::AttrDoc>& attrs) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const ir::AttrDoc& attr : attrs) {
@@ -34,13 +49,13 @@ nlohmann::ordered_json attributes(const std::vector<ir::AttrDoc>& attrs) {
 }
 
 nlohmann::ordered_json as_json(const ir::OpDef& op) {
-  return {{"inputs", arguments(op.signature.inputs)},
+  return {{"inputs", inputs(op.signature.inputs, ir::type_rows(op))},
           {"outputs", arguments(op.signature.outputs)},
           {"attributes", attributes(ir::attribute_docs(op))}};
 }
 
 nlohmann::ordered_json as_json(const ir::FunctionDef& f) {
-  return {{"inputs", arguments(f.inputs)},
+  return {{"inputs", inputs(f.inputs, ir::type_rows(f))},
           {"outputs", arguments(f.outputs)},
           {"attributes", attributes(ir::attribute_docs(f))},
           {"parameters", arguments(f.parameters)}};

@@ -72,6 +72,32 @@ class Describer final : public ir::OptionVisitor {
   }
 };
 
+// [[names of types of each input] of each row], see ir::type_rows.
+nb::list rows_of(const std::vector<std::vector<ir::TypeSet>>& rows) {
+  nb::list all;
+  for (const std::vector<ir::TypeSet>& row : rows) {
+    nb::list inputs;
+    for (const ir::TypeSet& types : row) {
+      nb::list names;
+      for (const DType dtype : kDTypes) {
+        if (types.has(dtype)) names.append(to_string(dtype));
+      }
+      inputs.append(names);
+    }
+    all.append(inputs);
+  }
+  return all;
+}
+
+// For each input "takes": the types that it takes in any of these rows, in words.
+void describe_types(const nb::list& inputs, const std::vector<std::vector<ir::TypeSet>>& rows) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    ir::TypeSet taken;
+    for (const std::vector<ir::TypeSet>& row : rows) taken |= row[i];
+    inputs[i]["takes"] = ir::to_string(taken);
+  }
+}
+
 nb::list described(const std::vector<ir::ArgDoc>& args) {
   nb::list list;
   for (const ir::ArgDoc& arg : args) {
@@ -81,6 +107,7 @@ nb::list described(const std::vector<ir::ArgDoc>& args) {
     one["optional"] = arg.optional;
     one["batch_rank"] = arg.batch_rank;
     one["state"] = arg.state;
+    one["type_of"] = arg.type_of;
     list.append(one);
   }
   return list;
@@ -92,11 +119,15 @@ nb::dict describe_op(const ir::OpDef& op) {
   nb::dict d;
   d["doc"] = op.signature.doc;
   d["example"] = op.signature.example;
+  const auto rows = type_rows(op);
   d["inputs"] = described(op.signature.inputs);
+  describe_types(nb::borrow<nb::list>(d["inputs"]), rows);
+  d["types"] = rows_of(rows);
   d["outputs"] = described(op.signature.outputs);
   d["parameters"] = nb::list();
   d["options"] = describer.fields;
   d["required"] = nb::list();
+  d["of_parameters"] = nb::list();
   d["variadic_inputs"] = op.signature.variadic_inputs;
   d["many_outputs"] = false;
   d["differentiable"] = op.gradient.vjp != nullptr;
@@ -109,12 +140,17 @@ nb::dict describe_function(const ir::FunctionDef& f) {
   nb::dict d;
   d["doc"] = f.doc;
   d["example"] = f.example;
+  const auto rows = type_rows(f);
   d["inputs"] = described(f.inputs);
+  describe_types(nb::borrow<nb::list>(d["inputs"]), rows);
+  d["types"] = rows_of(rows);
   d["outputs"] = described(f.outputs);
   d["parameters"] = described(f.parameters);
   d["options"] = describer.fields;
   d["required"] = nb::list();
   for (const char* const option : f.required) d["required"].attr("append")(option);
+  d["of_parameters"] = nb::list();
+  for (const char* const option : f.of_parameters) d["of_parameters"].attr("append")(option);
   d["variadic_inputs"] = false;
   d["many_outputs"] = f.many_outputs;
   d["differentiable"] = true;
@@ -137,11 +173,16 @@ nb::dict reflect() {
   return all;
 }
 
-// {name: {"doc": ..., "options": ...}} of every optimizer.
+// {name: {"doc": ..., "options": ..., "type": ...}} of every optimizer. type: see
+// ir::OptimizerRule.
 nb::dict reflect_optimizers() {
   nb::dict all;
   for (const ir::OpDef* op : ir::all_ops()) {
-    if (op->optimizer.name != nullptr) all[op->optimizer.name] = describe_op(*op);
+    if (op->optimizer.name == nullptr) continue;
+    nb::dict optimizer = describe_op(*op);
+    optimizer["type"] = op->optimizer.type == nullptr ? nb::object(nb::none())
+                                                      : nb::object(nb::str(op->optimizer.type));
+    all[op->optimizer.name] = optimizer;
   }
   return all;
 }
@@ -222,10 +263,10 @@ PyValue over_time(const PyValue& x, const nb::callable& function) {
 void bind_builders(nb::module_& m) {
   m.def("reflect", &reflect,
         nb::sig("def reflect() -> dict[str, dict[str, dict[str, typing.Any]]]"),
-        "What every op and layer takes.");
+        "The arguments of every op and layer.");
   m.def("reflect_optimizers", &reflect_optimizers,
         nb::sig("def reflect_optimizers() -> dict[str, dict[str, typing.Any]]"),
-        "What every optimizer takes.");
+        "The settings of every optimizer.");
   m.def("build_op", &build_op, nb::arg("name"), nb::arg("inputs"), nb::arg("attributes"),
         nb::sig("def build_op(name: str, inputs: collections.abc.Sequence[Value | None], "
                 "attributes: dict[str, object]) -> list[Value]"));

@@ -125,7 +125,8 @@ void bind_data_open(nb::module_& m) {
           "collections.abc.Sequence[float] = [], "
           "deviation: collections.abc.Sequence[float] = [], sample_rate: int = 0, window: str = "
           "\"start\") -> Dataset"),
-      "What a model is fed, from any path: .npz, .npy, safetensors and CSV by the names of its "
+      "The inputs and labels of a model, read from any path: .npz, .npy, safetensors and CSV by "
+      "the names of its "
       "inputs and labels, IDX, text, folders of images (PNG, JPEG) or sounds (WAV) with a folder a "
       "class or a table labels.csv. model: a graph, or its inputs as Dataset.fields gives them, "
       "and its labels likewise as labels. split: \"train\" or \"test\", None for all of a path "

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstring>
 #include <map>
 #include <set>
@@ -36,7 +35,8 @@ std::string text_of(const Quantization& q) {
 void bind_quantization(nb::module_& m) {
   nb::class_<Quantization>(
       m, "Quantization",
-      "What the integers of a tensor stand for: scale * (integer - zero point), with one scale for "
+      "The numbers that the integers of a tensor stand for: scale * (integer - zero point), with "
+      "one scale for "
       "the whole tensor, or one for each index of an axis. Without zero points all are 0.")
       .def(
           "__init__",
@@ -170,7 +170,7 @@ void bind_value(nb::module_& m) {
             const Quantization* const q = v.value.quantization();
             return q == nullptr ? Given() : Given(*q);
           },
-          "What its integers stand for; None where they stand for themselves.")
+          "The numbers that its integers stand for; None where they stand for themselves.")
       .def_prop_ro(
           "name", [](const PyValue& v) { return v.value.name(); }, "Its name in the graph.")
       .def_prop_ro("graph", [](const PyValue& v) { return v.owner; })
@@ -257,14 +257,6 @@ void bind_internals(nb::class_<Graph>& graph) {
             return {self, self->ir().source(name, type, ir::Role::input)};
           },
           nb::arg("name"), nb::arg("shape"), nb::arg("dtype"))
-      .def(
-          "_stand_in",
-          [](const Owner& self, std::vector<int64_t> shape, const std::string& dtype) -> PyValue {
-            std::replace(shape.begin(), shape.end(), int64_t{-1}, kBatch);  // as shape_tuple has it
-            const ir::TensorType type{dtype_from(nb::cast(dtype), "value"), Shape(shape)};
-            return {self, self->ir().source(fresh_name(self->ir()), type, ir::Role::activation)};
-          },
-          nb::arg("shape"), nb::arg("dtype"))
       .def(
           "_give",
           [](Graph& self, const std::map<std::string, PyValue>& parameters) {

@@ -21,7 +21,7 @@ class Update {
   Update(const std::string& optimizer, const std::vector<int64_t>& shape)
       : shape_(shape_from(shape, "optimizer")), update_(Optimizer::parse(optimizer), shape_, 1) {}
 
-  // What is kept for a parameter at first: (name, array) each.
+  // The first states of a parameter: (name, array) each.
   [[nodiscard]] nb::list first() const {
     nb::list states;
     for (const ir::StateSpec& spec : update_.states()) {

@@ -269,7 +269,7 @@ def test_every_function_explains_itself(name):
 
 
 def test_examples_are_calls_that_bind():
-    """What stands under Example is Python, and its arguments are the function's."""
+    """The text under Example is Python, and its arguments are the function's."""
     for name in tb.ops.__all__:
         match = re.search(r"Example:\n +(.*)", getattr(tb, name).__doc__)
         assert match is not None, name
@@ -281,7 +281,7 @@ def test_examples_are_calls_that_bind():
     assert "y = tb.conv2d(x, channels=8, kernel=3, stride=2, padding=1)" in tb.conv2d.__doc__
 
 
-# What examples read, by common names and then by the rank of a batch: shapes of samples, and whether of i32.
+# The inputs of examples by common names, and then by the rank of a batch: shapes of samples, and whether of i32.
 ROW = (32,)
 SHAPES = {
     "images": (28, 28, 1), "logits": (10,), "tokens": (32,), "q": (8, 6, 32), "k": (8, 6, 32),
@@ -296,7 +296,7 @@ RANKS = {3: (32, 32), 4: (28, 28, 16), 5: (8, 8, 8, 4)}
 
 
 def examples_of_folders():
-    """What the golden.py of ops say of their examples, as EXAMPLES."""
+    """The inputs of examples in the golden.py of ops, named EXAMPLES there."""
     found = {}
     for path in (pathlib.Path(__file__).parents[2] / "src/ops").glob("*/golden.py"):
         for node in ast.parse(path.read_text()).body:
@@ -340,7 +340,7 @@ def example_input(g, function, name):
 
 @pytest.mark.parametrize("name", tb.ops.__all__)
 def test_examples_run(name):
-    """What stands under Example, on values of suitable shapes."""
+    """Runs the text under Example on values of suitable shapes."""
     code = re.search(r"Example:\n((?: {8}.*\n)+)", getattr(tb, name).__doc__)[1]
     tree = ast.parse(re.sub(r"^ {8}", "", code, flags=re.M))
     g = tb.Graph()

@@ -1,4 +1,4 @@
-"""What the pages and examples show runs, and says what the pages say."""
+"""The code of pages and examples runs, and prints what the pages show."""
 
 import operator
 import os

@@ -58,7 +58,7 @@ def test_begins_with_the_weights_of_a_loaded_model(tmp_path):
     tb.compile_program(graph, tmp_path / "step.thimble", batch=8)
     program = tb.load_program(tmp_path / "step.thimble")
     assert program.weights_sha256() == trainer.weights_sha256()
-    # What it saves is a model file.
+    # A model saved from a program is a model file.
     tb.save_model(program, tmp_path / "again")
     again = tb.Trainer(tb.load_model(tmp_path / "again"), batch=8)
     assert again.weights_sha256() == trainer.weights_sha256()

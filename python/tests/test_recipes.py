@@ -12,7 +12,7 @@ NAMES = ["vae", "lenet5", "mlp"]
 
 
 def torch_model(name):
-    """What somebody would write in PyTorch, modules named as the recipe's layers."""
+    """The recipe's model in PyTorch, with modules named as the recipe's layers."""
     torch = pytest.importorskip("torch")
     nn, f = torch.nn, torch.nn.functional
 

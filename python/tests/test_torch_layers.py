@@ -69,7 +69,7 @@ def recurrent(kind, **settings):
 
 
 def trained_as(kind, weights, x, **options):
-    """What our layer gives in training."""
+    """The result of our layer in training."""
     function = tb.jit(
         lambda x, weights: tb.functional_call(
             getattr(tb, kind), weights, x, units=4, layers=2, name="r", **options)[0],

@@ -1,4 +1,4 @@
-"""What trainers say: of wrong arguments, of nothing to do, of what they did."""
+"""Messages of trainers: about wrong arguments, about nothing to do, about their work."""
 
 import pathlib
 import re

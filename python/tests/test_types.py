@@ -169,28 +169,30 @@ MOVES = {
     "slice": lambda x: tb.slice(x, axes=1, starts=1, stops=3),
     "transpose": lambda x: tb.transpose(x, (0, 2, 1)),
     "gather": lambda x: tb.gather(x, tb.cast(x, "i32"), axis=1),
-    "index_select": lambda x: tb.index_select(x, np.array([0, 1], np.int32), axis=1),
+    "index_select": lambda x: tb.index_select(x, np.array([4, 0, 7], np.int32), axis=1),
     "flip": lambda x: tb.flip(x, axes=(1,)),
     "roll": lambda x: tb.roll(x, 1, 1),
-    "split": lambda x: tb.split(x, axis=1, sizes=(2, 2))[0],
+    "split": lambda x: tb.split(x, axis=1, sizes=(2, 3))[1],
     "tril": lambda x: tb.tril(x),
+    "triu": lambda x: tb.triu(x, diagonal=1),
+    "pad": lambda x: tb.pad(x, before=(0, 1, 0), after=(0, 0, 2), value=1.0),
+    "reflect": lambda x: tb.pad(x, before=(0, 1, 0), after=(0, 0, 1), mode="reflect"),
     "indexing": lambda x: x[:, 1:3],
 }
 
 
 @pytest.mark.parametrize("dtype", ["i4", "bool"])
 @pytest.mark.parametrize("name", MOVES)
-def test_ops_that_move_elements_say_that_packed_ones_have_no_address(name, dtype):
+def test_ops_that_move_elements_take_packed_ones(name, dtype):
+    draws = np.random.default_rng(1).integers(-8, 8, (3, 5, 3))
+    given = draws.astype(np.int8) if dtype == "i4" else draws > 0
     graph = tb.Graph()
-    x = graph.input("x", (4, 4), dtype)
-    other = "i8" if dtype == "i4" else "u8"
-    said = f"cannot move the elements of {dtype}, which are packed bits; cast them to {other}"
-    with pytest.raises(ValueError, match=said):
-        MOVES[name](x)
-    graph.output("y", tb.cast(MOVES[name](tb.cast(x, other)), dtype))
-    given = np.ones((2, 4, 4), "int8" if dtype == "i4" else bool)
-    got = tb.Predictor(graph, {}).predict(given)
-    assert got.dtype == given.dtype and got.max() == 1
+    x = graph.input("x", given.shape[1:], dtype)
+    graph.output("packed", MOVES[name](x))
+    graph.output("bytes", MOVES[name](tb.cast(x, "i8")))
+    got = tb.Predictor(graph, {}, batch=3).predict(given)
+    assert got["packed"].dtype == given.dtype
+    np.testing.assert_array_equal(got["packed"], got["bytes"])
 
 
 @pytest.mark.parametrize("move", [lambda x: tb.reshape(x, (-1, 16)), tb.stop_gradient, tb.flatten])
@@ -341,9 +343,12 @@ def test_floating_point_too_large_for_the_type_is_an_error():
 def test_booleans_stay_booleans_where_the_op_takes_them():
     mask = np.array([True, False, True])
     assert tb.reshape(mask, (3, 1)).dtype == np.bool_
+    repeated = tb.broadcast_to(mask, (3, 3))
+    assert repeated.dtype == np.bool_ and (repeated == mask).all()
     assert tb.sum(mask) == 2 and tb.sum(mask).dtype == np.int32
     assert tb.mean(mask) == pytest.approx(2 / 3)
-    assert list(tb.concat([mask, mask[:1]], axis=0)) == [1, 0, 1, 1]
+    joined = tb.concat([mask, mask[:1]], axis=0)
+    assert joined.dtype == np.bool_ and list(joined) == [1, 0, 1, 1]
     assert list(tb.eq(mask, ~mask)) == [0, 0, 0]
 
 
@@ -353,6 +358,43 @@ def test_sums_of_narrow_integers_do_not_wrap(dtype):
     for got, want in ((tb.sum(x), x.sum()), (tb.sum(x, axes=0), x.sum(0)), (tb.cumsum(x, axis=1), x.cumsum(1))):
         assert got.dtype == np.int32
         np.testing.assert_array_equal(got, want)
+
+
+def test_sums_and_means_of_values_count_booleans():
+    graph = tb.Graph()
+    x = graph.input("x", (3,))
+    positive = tb.cast(x > 0, bool)
+    graph.output("count", tb.sum(positive, axes=1))
+    graph.output("share", tb.mean(positive, axes=1))
+    graph.output("above", tb.sum(x > 1, axes=1))
+    got = tb.Predictor(graph, {}, batch=2).predict(np.array([[1, -1, 2], [0, -3, -4]], np.float32))
+    np.testing.assert_array_equal(got["count"], [2, 0])
+    assert got["count"].dtype == np.int32
+    np.testing.assert_array_equal(got["share"], np.float32([2 / 3, 0]))
+    np.testing.assert_array_equal(got["above"], [1, 0])
+    assert tb.sum(np.array([2**32 - 1, 1], np.uint32)) == 2**32
+
+
+def test_types_are_read_and_not_tried(monkeypatch):
+    built = []
+    build = tb._core.build_op
+    monkeypatch.setattr(tb._core, "build_op", lambda *given: built.append(given[0]) or build(*given))
+    graph = tb.Graph()
+    x = graph.input("x", (3,), "i64")
+    assert (x + np.array([1, 2, 3], np.int8)).dtype == "i64"
+    assert tb.clamp(x, np.array(1), np.array(5)).dtype == "i64"
+    assert built == ["add", "clamp"]
+
+
+def test_errors_name_the_argument_and_the_types_it_takes():
+    graph = tb.Graph()
+    x, i = graph.input("x", (3, 2)), graph.input("i", (3,), "i16")
+    with pytest.raises(ValueError, match=r"\[exp\] x must be floating, got i16: cast first"):
+        tb.exp(i)
+    with pytest.raises(ValueError, match=r"\[gather\] index must be i32, got f32: cast first"):
+        tb.gather(x, x, axis=1)
+    with pytest.raises(ValueError, match=r"\[add\] has no kernel for these types together, it has floating, i8"):
+        x + i
 
 
 WHOLE = ["int8", "uint8", "int16", "int32", "uint32", "int64"]

@@ -173,8 +173,8 @@ def usual_dtype(x: Array, number: bool, beside: Sequence[str] = ()) -> str:
     return "i32" if own is None or own == "i64" else own
 
 
-# What it costs to give an array of integers another type than its own. An op gets the cheapest of the
-# types that it takes.
+# Prices of giving an array of integers another type than its own. An op gets the cheapest of the types
+# that it takes.
 _WIDER, _NARROWER, _FLOATING = 1, 16, 256
 
 

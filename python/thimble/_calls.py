@@ -1,24 +1,18 @@
-"""What the generated functions of ops and layers do when called."""
+"""The functions that those generated for ops and layers call."""
 
 from __future__ import annotations
 
-import itertools
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from . import _core
-from ._arrays import (
-    ELEMENT_TYPES, Array, LossyError, argument_of, common_type, is_number, normalized, own_dtype, to_dtype,
-    types_of, usual_dtype,
-)
+from ._arrays import Array, LossyError, argument_of, is_number, normalized, to_dtype
 from ._compiled import Cache, run, signature, sources
 from ._core import Value
 from ._specs import (
     TRACKS, arguments, keeps_statistics, main_part, options_of_weights, states_of, weights_of,
 )
+from ._types import chosen_types, declared, taken_types
 
 SPECS: dict[str, dict[str, Any]] = _core.reflect()
 
@@ -38,8 +32,10 @@ def constant(graph: _core.Graph, x: Any, what: str, argument: str = "the argumen
     return graph._constant(array)
 
 
-def _reshaped(value: Value, shape: tuple[int, ...]) -> Value:
-    return _core.build_op("reshape", [value], {"shape": shape})[0]
+def _reshaped(value: Value, shape: tuple[int, ...]) -> Any:
+    from . import ops  # which imports this file
+
+    return ops.reshape(value, shape)
 
 
 def _without_batch(
@@ -114,107 +110,29 @@ def _ways_to_give_weights(name: str) -> str:
 
 def _argument_names(kind: str, name: str, count: int) -> list[str]:
     """Of so many inputs; those of a list share the last name."""
-    names = [argument["name"] for argument in SPECS[name][kind]["inputs"]]
-    return names + names[-1:] * (count - len(names))
-
-
-# Choices of types that are offered to an op at most.
-_MOST_CHOICES = 200
-
-
-def _choices(arrays: Sequence[Array], are_numbers: Sequence[bool], of_values: list[str]) -> list[list[str]]:
-    """The types that arrays may have together, the cheapest choice first (see types_of)."""
-    strong = [x for x, number in zip(arrays, are_numbers) if not number]
-    common = common_type(strong)
-    own = [usual_dtype(x, False, of_values) if x.dtype.kind == "f" else own_dtype(x) for x in strong]
-    beside = [*of_values, *([common] if common else []), *(t for t in own if t)]
-    beside = list(dict.fromkeys(beside))
-    types = [types_of(x, number, beside) for x, number in zip(arrays, are_numbers)]
-    if math.prod(map(len, types)) > _MOST_CHOICES:  # many arrays: all of them become one type
-        firsts = [next(iter(each)) for each in types]
-        every = dict.fromkeys(t for each in types for t in each)
-        return [firsts, *([t if t in each else first for each, first in zip(types, firsts)] for t in every)]
-    priced = [
-        (sum(cost for _, cost in choice), [t for t, _ in choice])
-        for choice in itertools.product(*(each.items() for each in types))
-    ]
-    return [choice for _, choice in sorted(priced, key=lambda each: each[0])]
-
-
-def _fitting_types(
-    kind: str, name: str, given: Sequence[Value | Array | None], are_numbers: Sequence[bool],
-    options: dict[str, Any],
-) -> list[str]:
-    """The types in a graph of the arrays among the inputs: the cheapest (see types_of) that the op's own
-    shape rule takes. are_numbers: whether each input is a number, see is_number."""
-    is_array = [x is not None and not isinstance(x, Value) for x in given]
-    arrays = [x for x, array in zip(given, is_array) if array and x is not None and not isinstance(x, Value)]
-    weak = [number for number, array in zip(are_numbers, is_array) if array]
-    choices = _choices(arrays, weak, [x.dtype for x in given if isinstance(x, Value)])
-    if len(choices) == 1:
-        return choices[0]
-    refusals = []
-    for choice in choices:
-        refusal = _refusal(kind, name, given, choice, options)
-        if not refusal:
-            return choice
-        refusals.append(refusal)
-    # An error about shapes says more than one about types that were tried.
-    about_types = ("type", "cast first", "cast them")
-    return next(
-        (c for c, why in zip(choices, refusals) if not any(word in why for word in about_types)), choices[0]
-    )
-
-
-def _taken(
-    kind: str, name: str, given: Sequence[Value | Array | None], types: Sequence[str], i: int,
-    options: dict[str, Any],
-) -> list[str]:
-    """The types that an op takes of its i-th array, where the others have these."""
-    return [
-        each for each in ELEMENT_TYPES
-        if not _refusal(kind, name, given, [*types[:i], each, *types[i + 1 :]], options)
-    ]
+    spec = SPECS[name][kind]
+    return [spec["inputs"][declared(spec, i)]["name"] for i in range(count)]
 
 
 def _converted(
-    kind: str, name: str, given: Sequence[Any], arrays: Sequence[Value | Array | None],
-    types: Sequence[str], options: dict[str, Any],
+    spec: dict[str, Any], name: str, given: Sequence[Any], arrays: Sequence[Value | Array | None],
+    types: Sequence[str],
 ) -> list[Array]:
     """The arrays among the inputs in the types chosen for them. Where that would change their numbers,
     an error names the argument and the types that the op takes of it."""
     converted: list[Array] = []
-    for argument, one, x in zip(_argument_names(kind, name, len(given)), given, arrays):
+    for i, (one, x) in enumerate(zip(given, arrays)):
         if x is None or isinstance(x, Value):
             continue
-        i = len(converted)
         try:
-            converted.append(to_dtype(x, types[i], name, is_number(one)))
+            converted.append(to_dtype(x, types[len(converted)], name, is_number(one)))
         except LossyError as error:
-            taken = ", ".join(_taken(kind, name, arrays, types, i, options))
+            argument = spec["inputs"][declared(spec, i)]["name"]
+            taken = ", ".join(taken_types(spec, arrays, types, i))
             raise LossyError(
                 name, f"{argument} {error.reason}. {argument} may be {taken} here: cast it to one of them"
             ) from error
     return converted
-
-
-def _refusal(
-    kind: str, name: str, given: Sequence[Value | Array | None], types: list[str],
-    options: dict[str, Any],
-) -> str:
-    """Why an op does not take inputs of these shapes and types; empty if it does."""
-    trial = _core.Graph()
-    left = iter(types)
-    inputs = [
-        x if x is None
-        else trial._stand_in(x.shape, x.dtype if isinstance(x, Value) else next(left))
-        for x in given
-    ]
-    try:
-        _build(kind, name, inputs, options)
-    except (ValueError, RuntimeError) as error:
-        return str(error)
-    return ""
 
 
 def _evaluate(kind: str, name: str, given: Sequence[Any], options: dict[str, Any]) -> Any:
@@ -229,10 +147,12 @@ def _evaluate(kind: str, name: str, given: Sequence[Any], options: dict[str, Any
     pattern = tuple(array is None for array in arrays)
     are_numbers = tuple(map(is_number, given))
 
+    spec = SPECS[name][kind]
+
     def compile_it() -> tuple[_core.Function, type, list[str]]:
-        types = _fitting_types(kind, name, arrays, are_numbers, options)
+        types = chosen_types(spec, arrays, are_numbers)
         graph = _core.Graph()
-        inputs = sources(graph, _converted(kind, name, given, arrays, types, options))
+        inputs = sources(graph, _converted(spec, name, given, arrays, types))
         left = iter(inputs)
         values = [None if missing else next(left) for missing in pattern]
         result = _build(kind, name, values, options)
@@ -242,7 +162,7 @@ def _evaluate(kind: str, name: str, given: Sequence[Any], options: dict[str, Any
 
     key = (kind, name, signature(present), pattern, are_numbers, frozen)
     function, shape, types = _eager.get(key, compile_it)
-    results = run(function, _converted(kind, name, given, arrays, types, options))
+    results = run(function, _converted(spec, name, given, arrays, types))
     if shape is ValuesAndIndices:
         return shape(*results)
     return shape(results) if shape in (list, tuple) else results[0]
@@ -258,8 +178,9 @@ def _apply(kind: str, name: str, given: Sequence[Any], options: dict[str, Any]) 
         x if x is None or isinstance(x, Value) else argument_of(x, name, argument)
         for x, argument in zip(given, _argument_names(kind, name, len(given)))
     ]
-    types = _fitting_types(kind, name, inputs, list(map(is_number, given)), options)
-    converted = iter(_converted(kind, name, given, inputs, types, options))
+    spec = SPECS[name][kind]
+    types = chosen_types(spec, inputs, list(map(is_number, given)))
+    converted = iter(_converted(spec, name, given, inputs, types))
     values = [
         x if x is None or isinstance(x, Value) else graph._constant(next(converted)) for x in inputs
     ]

@@ -9,7 +9,7 @@ from typing import Any
 
 from ._core import Graph
 
-# What an argument must be, and how an error says so.
+# Kinds of arguments, each with its name in errors.
 GRAPH = (Graph, "a thimble.Graph")
 WHOLE = (numbers.Integral, "a whole number")
 NUMBER = (numbers.Real, "a number")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _core
+from . import ops
 from ._arrays import Array
 from ._calls import constant
 from ._core import Value
@@ -100,18 +100,17 @@ def _is_array(entry: Any) -> bool:
     return isinstance(entry, (Value, np.ndarray))
 
 
-def _numbers(graph: _core.Graph, entry: Any, axis: int, size: int) -> Any:
+def _numbers(entry: Any, axis: int, size: int) -> Any:
     """Indices along an axis, none negative: an array, or a value as f32."""
     if not isinstance(entry, Value):
         array: Array = np.asarray(entry)
         if array.size and not (-size <= array.min() and array.max() < size):
             raise IndexError(f"an index is out of bounds for axis {axis} of size {size}")
         return np.where(array < 0, array + size, array)
-    number = _core.build_op("cast", [entry], {"dtype": "f32"})[0]
-    zero = constant(graph, 0.0, "index")
-    negative = _core.build_op("lt", [number, zero], {})[0]
-    moved = _core.build_op("affine", [number], {"shift": float(size)})[0]
-    return _core.build_op("where", [negative, moved, number], {})[0]
+    number = ops.cast(entry, "f32")
+    negative = ops.lt(number, 0.0)
+    moved = ops.affine(number, shift=float(size))
+    return ops.where(negative, moved, number)
 
 
 def _flat(value: Value, entries: list[Any], places: list[int]) -> tuple[Value, tuple[int, ...]]:
@@ -119,9 +118,9 @@ def _flat(value: Value, entries: list[Any], places: list[int]) -> tuple[Value, t
     graph, flat, step = value.graph, None, 1
     for entry, place in reversed(list(zip(entries, places))):
         size = value.shape[place]
-        number = _numbers(graph, entry, place, size)
+        number = _numbers(entry, place, size)
         if isinstance(number, Value):
-            number = _core.build_op("affine", [number], {"scale": float(step)})[0]
+            number = ops.affine(number, scale=float(step))
         else:
             number = number * step
         if flat is None:
@@ -139,8 +138,8 @@ def _flat(value: Value, entries: list[Any], places: list[int]) -> tuple[Value, t
         return constant(graph, flat.reshape(-1).astype(np.int32), "index"), flat.shape
     if step >= 2**24:
         raise IndexError("values index at most 16,777,216 elements of several axes together")
-    whole = _core.build_op("cast", [flat], {"dtype": "i32"})[0]
-    return _core.build_op("reshape", [whole], {"shape": [-1]})[0], flat.shape
+    whole = ops.cast(flat, "i32")
+    return ops.reshape(whole, -1), flat.shape
 
 
 def _picked(value: Value, entries: list[Any]) -> Value:
@@ -152,16 +151,16 @@ def _picked(value: Value, entries: list[Any]) -> Value:
     if any(value.shape[place] < 0 for place in places):
         raise IndexError("the open batch cannot be indexed; only ':' stands for it")
     flat, shape = _flat(value, [entries[place] for place in places], places)
-    lines = _core.build_op("transpose", [value], {"axes": places + rest})[0]
+    lines = ops.transpose(value, places + rest)
     sizes = [value.shape[i] for i in rest]
     together = math.prod(value.shape[place] for place in places)
-    lines = _core.build_op("reshape", [lines], {"shape": [together, *sizes]})[0]
-    result = _core.build_op("index_select", [lines, flat], {"axis": 0})[0]
-    result = _core.build_op("reshape", [result], {"shape": [*shape, *sizes]})[0]
+    lines = ops.reshape(lines, (together, *sizes))
+    result = ops.index_select(lines, flat, axis=0)
+    result = ops.reshape(result, (*shape, *sizes))
     # Where the arrays stand side by side, their axes stay there; else they come first.
     first = places[0] if places[-1] - places[0] == len(places) - 1 else 0
     new, old = list(range(len(shape))), list(range(len(shape), result.ndim))
-    return _core.build_op("transpose", [result], {"axes": old[:first] + new + old[first:]})[0]
+    return ops.transpose(result, old[:first] + new + old[first:])
 
 
 def index(value: Value, key: Any) -> Value:
@@ -205,8 +204,7 @@ def index(value: Value, key: Any) -> Value:
         axis += 1
     result = value
     if axes:
-        options: dict[str, object] = {"axes": axes, "starts": starts, "stops": stops, "steps": steps}
-        result = _core.build_op("slice", [value], options)[0]
+        result = ops.slice(value, axes=axes, starts=starts, stops=stops, steps=steps)
     if tuple(dims) != result.shape:
-        result = _core.build_op("reshape", [result], {"shape": dims})[0]
+        result = ops.reshape(result, dims)
     return result

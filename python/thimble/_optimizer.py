@@ -1,4 +1,4 @@
-"""What all optimizers share, and settings beside them."""
+"""The base class of optimizers, and settings beside them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ._tree import drawn, flatten, unflatten
 
 @dataclasses.dataclass(frozen=True)
 class OptimizerState:
-    """What an optimizer keeps for some parameters: Optimizer.init makes it, Optimizer.update returns
+    """The states that an optimizer keeps for some parameters: Optimizer.init makes it, Optimizer.update returns
     the next one. Immutable.
 
     Args:
@@ -82,7 +82,7 @@ class Optimizer:
         return f"{self._name}:{','.join(settings)}"
 
     def init(self, params: Any) -> OptimizerState:
-        """What the optimizer keeps for these parameters before the first update. params: an array,
+        """The states of these parameters before the first update. params: an array,
         or nested dictionaries, lists and tuples of them."""
         rules = [_rule(self._text(), np.shape(_parameter(p))) for p in flatten(params)[0]]
         return OptimizerState((0,) * len(rules), tuple(dict(rule.first()) for rule in rules))

@@ -21,16 +21,12 @@ def weights_of(spec: Spec) -> list[str]:
     return weights if every else []
 
 
-# Options by which a layer makes its parameters: their sizes, and which there are.
-_MAKE_PARAMETERS = {"units", "channels", "kernel", "embeddings", "width", "affine", "add_bias_kv"}
-
-
 def options_of_weights(part: Spec) -> list[str]:
     """The options of a layer that given weights leave without a meaning."""
     return [
         option["name"]
         for option in part["options"]
-        if option["name"] in _MAKE_PARAMETERS or option["kind"] == "initializer"
+        if option["name"] in part["of_parameters"] or option["kind"] == "initializer"
     ]
 
 

@@ -27,7 +27,7 @@ constexpr size_t kMostBytes = 64 << 20;
 constexpr int kMostDepth = 16;
 constexpr size_t kMostNodes = 10000;
 constexpr int64_t kLargestSize = 1 << 20;
-// What a file may say of itself; another layout or rule would be another network.
+// A file names its layout and its rules. These are the only ones that the importer knows.
 constexpr const char* kLayout = "NHWC, weights [out,kh,kw,in] (depthwise: [out,kh,kw,1])";
 constexpr const char* kSemantics =
     "conv: acc=sum((x-input_zero_point)*w)+bias in int32; padding contributes zero after the zero "

@@ -35,6 +35,24 @@ const FunctionDef* find_function(std::string_view name) {
   return found == functions.end() ? nullptr : *found;
 }
 
+std::vector<std::vector<TypeSet>> type_rows(const FunctionDef& function) {
+  const OpDef* const op = find_op(function.name);
+  const auto of_op = op == nullptr ? std::vector(1, std::vector<TypeSet>()) : type_rows(*op);
+  std::vector<std::vector<TypeSet>> rows;
+  for (const std::vector<TypeSet>& given : of_op) {
+    std::vector<TypeSet> row;
+    for (const ArgDoc& input : function.inputs) {
+      TypeSet types = input.types.empty() ? kFloatingTypes : input.types;
+      for (size_t i = 0; i < given.size() && input.types.empty(); ++i) {
+        if (std::string_view(op->signature.inputs[i].name) == input.name) types = given[i];
+      }
+      row.push_back(types);
+    }
+    if (std::find(rows.begin(), rows.end(), row) == rows.end()) rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
 bool is_for_users(const OpDef& op) {
   return op.signature.example[0] != '\0' && op.memory.updates.empty();
 }

@@ -55,6 +55,9 @@ struct FunctionDef {
   bool many_outputs = false;          // the last declared output may repeat, or be missing
   OptionSchema options;               // empty for none
   std::vector<const char*> required;  // names of options without a useful default
+  // Names of options that say only which parameters a layer creates, and how large: without a
+  // meaning where parameters are given.
+  std::vector<const char*> of_parameters;
   // inputs: one per declared input, none for an optional one that is left out. options: the struct.
   std::vector<Value> (*build)(std::span<const Value> inputs, const void* options) = nullptr;
 
@@ -66,6 +69,11 @@ struct FunctionDef {
 
 // The function of that name, or null.
 [[nodiscard]] const FunctionDef* find_function(std::string_view name);
+
+// The types that inputs may have together: a set for each declared input. An input takes the types
+// that it declares (ArgDoc::types), by default those of the input of its name in the op of the
+// function's name, or f32, f16 and bf16.
+[[nodiscard]] std::vector<std::vector<TypeSet>> type_rows(const FunctionDef& function);
 
 // Whether users call an op of this name: it has an example, and changes none of its inputs.
 // Gradients and updates are built by the library alone.

@@ -24,17 +24,54 @@ const TypedKernels* typed_kernels(const OpDef& op, std::span<const TensorType* c
   return nullptr;
 }
 
-// "f32, i32, u8 with i32": types of inputs that an op takes, the usual one first.
-std::string kernel_types(const OpDef& op, DType usual) {
-  std::string text = thimble::to_string(usual);
-  for (const TypedKernels& kernels : op.kernels.typed) {
+const ArgDoc& declared_input(const OpDef& op, size_t i) {
+  const std::vector<ArgDoc>& declared = op.signature.inputs;
+  return declared[std::min(i, declared.size() - 1)];
+}
+
+// "floating, i32, u8 with i32": the types that the inputs of an op have together.
+std::string rows_text(const OpDef& op) {
+  std::string text;
+  for (const std::vector<TypeSet>& row : type_rows(op)) {
     std::string types;
-    for (const DType dtype : kernels.inputs) {
-      types += fmt::format("{}{}", types.empty() ? "" : " with ", thimble::to_string(dtype));
+    for (size_t i = 0; i < row.size(); ++i) {
+      if (i > 0 && row[i] == row[i - 1]) continue;
+      types += fmt::format("{}{}", types.empty() ? "" : " with ", to_string(row[i]));
     }
-    text += ", " + types;
+    text += (text.empty() ? "" : ", ") + types;
   }
   return text;
+}
+
+// Fails unless every input has a type that the op takes of it, together with the others.
+void check_declared_types(const InferContext& c) {
+  if (c.op.signature.inputs.empty() || typed_kernels(c.op, c.inputs) != nullptr) return;
+  for (size_t i = 0; i < c.inputs.size(); ++i) {
+    if (c.inputs[i] == nullptr) continue;
+    const DType dtype = c.inputs[i]->dtype;
+    const ArgDoc& input = declared_input(c.op, i);
+    if (!usual_types(c.op, i).has(dtype)) {
+      const TypeSet taken = taken_types(c.op, i);
+      if (taken.has(dtype)) {
+        c.fail(fmt::format("has no kernel for these types together, it has {}: cast first",
+                           rows_text(c.op)));
+      }
+      // An input of i8 alone has scales.
+      const char* const advice = taken == DType::i8 ? "quantize it first" : "cast first";
+      c.fail(fmt::format("{} must be {}, got {}: {}", input.name, to_string(taken),
+                         thimble::to_string(dtype), advice));
+    }
+    const int like = input.type_of;
+    if (like >= 0 && c.has(like) && c.input(like).dtype != dtype) {
+      const ArgDoc& other = declared_input(c.op, static_cast<size_t>(like));
+      if (&other == &input) {
+        c.fail(fmt::format("expected {} of one type: cast some of them", input.name));
+      }
+      c.fail(fmt::format("{} must have the type of {}, {}, got {}: cast one of them", input.name,
+                         other.name, thimble::to_string(c.input(like).dtype),
+                         thimble::to_string(dtype)));
+    }
+  }
 }
 
 // The 16-bit type among the inputs, if any. Throws Error if there are two.
@@ -48,55 +85,9 @@ std::optional<DType> narrow_type(const InferContext& c) {
   return found;
 }
 
-// Whether the shape rule takes f64 in the place of an input, or of all inputs of its type.
-bool takes_f64(const InferContext& c, size_t input, bool all) {
-  std::vector<TensorType> types;
-  types.reserve(c.inputs.size());
-  std::vector<const TensorType*> pointers(c.inputs.begin(), c.inputs.end());
-  for (size_t i = 0; i < pointers.size(); ++i) {
-    if (pointers[i] == nullptr) continue;
-    if (i != input && !(all && pointers[i]->dtype == pointers[input]->dtype)) continue;
-    types.push_back({DType::f64, pointers[i]->shape});
-    pointers[i] = &types.back();
-  }
-  try {
-    static_cast<void>(c.op.infer({c.op, c.attrs, pointers}));
-    return true;
-  } catch (const Error&) {
-    return false;
-  }
-}
-
-// Applies the shape rule. Where it does not look at the type of an input, the kernels read f32,
-// unless the op has others for these types. That it does not look shows where it takes f64, which
-// no kernel reads that has a type of its own.
-std::vector<TensorType> checked_types(const OpDef& op, const Attrs& attrs,
-                                      std::span<const TensorType* const> inputs) {
-  const InferContext c{op, attrs, inputs};
-  std::vector<TensorType> outputs = op.infer(c);
-  if (op.kernels.any_type || typed_kernels(op, inputs) != nullptr) return outputs;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    if (inputs[i] == nullptr || inputs[i]->dtype == DType::f32) continue;
-    if (takes_f64(c, i, false) || takes_f64(c, i, true)) {
-      c.require_dtype(static_cast<int>(i), DType::f32);
-    }
-  }
-  return outputs;
-}
-
 // Applies the shape rule to the same inputs in f32.
 std::vector<TensorType> widened_types(const OpDef& op, const Attrs& attrs,
                                       std::span<const TensorType* const> inputs, DType narrow) {
-  // An updated value is written in its own type.
-  for (const Alias& update : op.memory.updates) {
-    const auto in = static_cast<size_t>(update.in);
-    if (in < inputs.size() && inputs[in] != nullptr) {
-      InferContext{op, attrs, inputs}.require(
-          !is_16_bit(inputs[in]->dtype),
-          fmt::format("expected {}, which is updated, of type f32: only gradients may have 16 bits",
-                      op.signature.inputs[in].name));
-    }
-  }
   std::vector<TensorType> wide;
   wide.reserve(inputs.size());
   std::vector<const TensorType*> pointers;
@@ -108,7 +99,7 @@ std::vector<TensorType> widened_types(const OpDef& op, const Attrs& attrs,
     wide.push_back({DType::f32, type->shape});
     pointers.push_back(&wide.back());
   }
-  std::vector<TensorType> outputs = checked_types(op, attrs, pointers);
+  std::vector<TensorType> outputs = op.infer({op, attrs, pointers});
   const std::vector<int>& stay = op.kernels.stay_f32;
   for (size_t i = 0; i < outputs.size(); ++i) {
     const bool stays = std::find(stay.begin(), stay.end(), static_cast<int>(i)) != stay.end();
@@ -141,27 +132,50 @@ bool has_16bit_kernel(const OpDef& op, std::span<const TensorType* const> inputs
 }  // namespace
 
 void InferContext::require_dtype(int i, DType dtype) const {
-  if (input(i).dtype == dtype) return;
-  if (typed_kernels(op, inputs) != nullptr) return;
-  // Whether this input has the same type in all kernels, as indices have.
-  const bool is_fixed = std::all_of(
-      op.kernels.typed.begin(), op.kernels.typed.end(), [&](const TypedKernels& kernels) {
-        return kernels.inputs[std::min(static_cast<size_t>(i), kernels.inputs.size() - 1)] == dtype;
-      });
-  if (!is_fixed) {
-    fail(fmt::format("has no kernel for these types, it has {}: cast first",
-                     kernel_types(op, dtype)));
+  if (input(i).dtype == dtype || typed_kernels(op, inputs) != nullptr) return;
+  fail(fmt::format("{} must be {} with these attributes: cast first",
+                   declared_input(op, static_cast<size_t>(i)).name, thimble::to_string(dtype)));
+}
+
+TypeSet usual_types(const OpDef& op, size_t i) {
+  const ArgDoc& declared = declared_input(op, i);
+  if (!declared.types.empty()) return declared.types;
+  if (op.kernels.any_type) return kAnyType;
+  if (op.flow.reads_rng && i == 0) return DType::u32;
+  const auto& updates = op.memory.updates;
+  const bool updated = std::any_of(updates.begin(), updates.end(), [i](const Alias& alias) {
+    return static_cast<size_t>(alias.in) == i;
+  });
+  return updated ? TypeSet(DType::f32) : kFloatingTypes;
+}
+
+std::vector<std::vector<TypeSet>> type_rows(const OpDef& op) {
+  const size_t count = op.signature.inputs.size();
+  std::vector<std::vector<TypeSet>> rows(1);
+  for (size_t i = 0; i < count; ++i) rows[0].push_back(usual_types(op, i));
+  for (const TypedKernels& kernels : op.kernels.typed) {
+    std::vector<TypeSet> row;
+    for (size_t i = 0; i < count; ++i) {
+      row.push_back(kernels.inputs[std::min(i, kernels.inputs.size() - 1)]);
+    }
+    rows.push_back(std::move(row));
   }
-  const auto& declared = op.signature.inputs;
-  const size_t at = std::min(static_cast<size_t>(i), declared.size() - 1);
-  fail(fmt::format("expected {} of type {}: cast first", declared[at].name,
-                   thimble::to_string(dtype)));
+  return rows;
+}
+
+TypeSet taken_types(const OpDef& op, size_t i) {
+  TypeSet taken = usual_types(op, i);
+  for (const TypedKernels& kernels : op.kernels.typed) {
+    taken |= kernels.inputs[std::min(i, kernels.inputs.size() - 1)];
+  }
+  return taken;
 }
 
 std::vector<TensorType> infer_types(const OpDef& op, const Attrs& attrs,
                                     std::span<const TensorType* const> inputs) {
   const InferContext c{op, attrs, inputs};
-  if (!widens(op, inputs)) return checked_types(op, attrs, inputs);
+  check_declared_types(c);
+  if (!widens(op, inputs)) return op.infer(c);
   return widened_types(op, attrs, inputs, *narrow_type(c));
 }
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "ir/attrs.h"
+#include "ir/type_set.h"
 
 namespace thimble::ir {
 
@@ -48,6 +49,9 @@ struct ArgDoc {
   // batch, a caller may pass one sample of it, and of the other batches.
   int batch_rank = 0;
   bool state = false;  // for a layer's parameters: kept between batches and not trained
+  // The types that an input takes in the op's usual kernels; empty: see usual_types (op_def.h).
+  TypeSet types = {};
+  int type_of = -1;  // the input (of those before it) whose type it must have; -1: none
 };
 
 // Argument of shape rules. An absent optional input is a null pointer.
@@ -67,7 +71,8 @@ struct InferContext {
   void require(bool condition, const std::string& message) const {
     if (!condition) fail(message);
   }
-  // Fails unless input i has this element type.
+  // Fails unless input i has this element type, where attributes decide about it. What an input
+  // takes at all is declared (ArgDoc::types) and checked before the shape rule runs.
   void require_dtype(int i, DType dtype) const;
   // Fails unless input i has this number of dimensions.
   void require_rank(int i, int rank) const;

@@ -14,6 +14,7 @@ namespace thimble::ir {
 // The definition of an op. Filled with designated initializers in src/ops/<op>/op.cpp.
 struct OpDef {
   const char* name = "";
+  bool is_gradient = false;  // built by the gradient rules of other ops alone
   Signature signature;
   // The shape rule: returns the types of the outputs; throws Error on bad inputs.
   std::vector<TensorType> (*infer)(const InferContext&) = nullptr;
@@ -24,6 +25,18 @@ struct OpDef {
   DataFlow flow;
   OptimizerRule optimizer;  // for an optimizer's rule: how it changes a parameter
 };
+
+// The types that input i takes in the op's usual kernels: those that it declares (ArgDoc::types).
+// By default any type where the kernels take any (Kernels::any_type), the type of the random state
+// where it is that, f32 alone where the op updates it, and else f32, f16 and bf16.
+[[nodiscard]] TypeSet usual_types(const OpDef& op, size_t i);
+
+// The types that inputs may have together: a set for each declared input, of which the last one
+// holds for all inputs after it. First the usual ones, then those of each of the typed kernels.
+[[nodiscard]] std::vector<std::vector<TypeSet>> type_rows(const OpDef& op);
+
+// The types that input i takes in any of these rows.
+[[nodiscard]] TypeSet taken_types(const OpDef& op, size_t i);
 
 // The types of the outputs; throws Error on bad inputs. An op that takes f32 also takes f16 or bf16
 // (not both), even if its kernels do not (Kernels::any_type, typed): its f32 kernels then compute

@@ -99,8 +99,8 @@ struct Kernels {
   KernelFn ref = nullptr;    // f32; also runs if there is no fast kernel
   KernelFn ref64 = nullptr;  // the same in double precision, for gradient checks
   KernelFn fast = nullptr;
-  // For further types of inputs (see InferContext::require_dtype); the shape rule then gives the
-  // types of the outputs. Gradient checks run these kernels unchanged, because they have no f32
+  // For further types of inputs than the usual ones; the shape rule then gives the types of the
+  // outputs. Gradient checks run these kernels unchanged, because they have no f32
   // tensors.
   std::vector<TypedKernels> typed;
   // The kernels above accept inputs of other types, including f16 and bf16, directly.
@@ -238,6 +238,7 @@ struct StateSpec {
 // attributes the optimizer's settings, among them a number "lr".
 struct OptimizerRule {
   const char* name = nullptr;  // as users say it: "adamw"; null: the op is none
+  const char* type = nullptr;  // of its settings: "AdamW"; null: the name with a capital
   // Throws Error naming the setting that is out of range.
   void (*check)(const Attrs& settings) = nullptr;
   std::vector<StateSpec> (*states)(const Attrs& settings, const Shape& param) = nullptr;

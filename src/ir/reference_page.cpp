@@ -99,6 +99,18 @@ std::string arguments(const char* title, const std::vector<ArgDoc>& args) {
   return out;
 }
 
+// With the types that each input takes.
+std::string inputs(const std::vector<ArgDoc>& args, const std::vector<std::vector<TypeSet>>& rows) {
+  std::string out;
+  for (size_t i = 0; i < args.size(); ++i) {
+    TypeSet taken;
+    for (const std::vector<TypeSet>& row : rows) taken |= row[i];
+    out += fmt::format("- input `{}` ({}{}): {}\n", args[i].name,
+                       args[i].optional ? "optional; " : "", to_string(taken), args[i].doc);
+  }
+  return out;
+}
+
 std::string attributes(const char* title, const std::vector<AttrDoc>& attrs) {
   std::string out;
   for (const AttrDoc& attr : attrs) {
@@ -113,7 +125,7 @@ std::string code(const char* example) {
 }
 
 std::string details(const OpDef& op) {
-  std::string out = arguments("input", op.signature.inputs) +
+  std::string out = inputs(op.signature.inputs, type_rows(op)) +
                     arguments("output", op.signature.outputs) +
                     attributes("attribute", attribute_docs(op));
   if (op.gradient.vjp == nullptr) out += "- no gradient\n";
@@ -121,7 +133,7 @@ std::string details(const OpDef& op) {
 }
 
 std::string details(const FunctionDef& f) {
-  return arguments("input", f.inputs) + arguments("output", f.outputs) +
+  return inputs(f.inputs, type_rows(f)) + arguments("output", f.outputs) +
          arguments("parameter", f.parameters) + attributes("option", attribute_docs(f));
 }
 
@@ -178,7 +190,7 @@ const char* kind_of(const ReferenceEntry& entry) {
   if (entry.op == nullptr) return "function";
   if (entry.function != nullptr || is_for_users(*entry.op)) return "op";
   if (!entry.op->memory.updates.empty()) return "update";
-  return std::string_view(entry.op->name).ends_with("_grad") ? "gradient" : "internal";
+  return entry.op->is_gradient ? "gradient" : "internal";
 }
 
 const char* doc_of(const ReferenceEntry& entry) {
@@ -190,8 +202,9 @@ std::string reference_page() {
       "# Ops\n\n"
       "Generated from the definitions by `thimble ops --markdown`; do not edit.\n"
       "`N` is the batch; images are `[N, H, W, C]`, weights `[out, kh, kw, in]`. A function is "
-      "made "
-      "of several\nops; a layer creates its parameters, `<name of the layer>.<parameter>`.\n\n";
+      "made of several\nops; a layer creates its parameters, `<name of the layer>.<parameter>`. "
+      "Behind an input stand the element\ntypes that it takes: floating is f32, f16 or bf16, "
+      "integer i64, i32, i16, i8, u32 or u8.\n\n";
   for (const ReferenceEntry& entry : reference_entries()) out += section(entry);
   while (out.ends_with("\n\n")) out.pop_back();
   return out;

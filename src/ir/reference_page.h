@@ -34,7 +34,8 @@ struct ReferenceEntry {
 [[nodiscard]] std::vector<ReferenceEntry> reference_entries();
 
 // "function": several ops. "op": an op that users call. Ops that only the library builds: "update"
-// changes an input; "gradient" is named *_grad; "internal" is the rest.
+// changes an input; "gradient" is built by gradient rules (OpDef::is_gradient); "internal" is the
+// rest.
 [[nodiscard]] const char* kind_of(const ReferenceEntry& entry);
 
 // The description, one paragraph.

@@ -70,7 +70,7 @@ std::string tiling_error(const Graph& graph, const Node& node) {
   const std::vector<const TensorType*> inputs = gradient_input_types(graph, node);
   const std::string wrong = inputs_error(*tiled.op, inputs);
   if (!wrong.empty()) return "is a tiled update whose gradient " + wrong;
-  const std::vector<TensorType> gradient = tiled.op->infer({*tiled.op, tiled.attrs, inputs});
+  const std::vector<TensorType> gradient = infer_types(*tiled.op, tiled.attrs, inputs);
   if (gradient.size() != 1 || gradient[0] != param) {
     return "is a tiled update whose gradient is not of the parameter's type";
   }

@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <vector>
+
+#include "ir/type_set.h"
+
 namespace thimble {
 
 namespace {
@@ -72,5 +76,28 @@ int64_t size_bytes(DType dtype, const Shape& shape) {
   const int64_t n = shape.elements();
   return is_packed(dtype) ? (n * bits(dtype) + 7) / 8 : n * (bits(dtype) / 8);
 }
+
+namespace ir {
+
+std::string to_string(TypeSet types) {
+  if (types == kAnyType) return "any type";
+  std::vector<std::string> names;
+  const auto name = [&names, &types](TypeSet all, const char* text) {
+    if ((types | all) != types) return TypeSet();
+    names.emplace_back(text);
+    return all;
+  };
+  TypeSet named = name(kFloatingTypes, "floating");
+  named |= name(kIntegerTypes, "integer");
+  for (const DType dtype : kDTypes) {
+    if (types.has(dtype) && !named.has(dtype)) names.emplace_back(thimble::to_string(dtype));
+  }
+  if (names.size() < 2) return names.empty() ? "no type" : names[0];
+  const std::string last = names.back();
+  names.pop_back();
+  return fmt::format("{} or {}", fmt::join(names, ", "), last);
+}
+
+}  // namespace ir
 
 }  // namespace thimble

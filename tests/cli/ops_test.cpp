@@ -89,6 +89,20 @@ TEST(cli_ops, has_the_layer_beside_the_op_of_its_name) {
   EXPECT_FALSE(ops.at("relu").contains("function"));
 }
 
+TEST(cli_ops, says_which_types_inputs_take) {
+  const auto ops = listed();
+  const auto types = [&ops](const char* op, size_t i) {
+    return ops.at(op)["inputs"][i]["types"].get<std::vector<std::string>>();
+  };
+  EXPECT_THAT(types("relu", 0), ::testing::ElementsAre("f32", "f16", "bf16"));
+  EXPECT_THAT(types("gather", 1), ::testing::ElementsAre("i32"));
+  EXPECT_THAT(types("matmul", 0), ::testing::ElementsAre("f32", "f16", "bf16", "i64", "i32"));
+  EXPECT_EQ(types("reshape", 0).size(), std::size(kDTypes));
+  const std::string page = run({"ops", "--markdown"}).out;
+  EXPECT_THAT(page, HasSubstr("- input `index` (i32): "));
+  EXPECT_THAT(page, HasSubstr("- input `mask` (optional; floating or u8): "));
+}
+
 TEST(cli_ops, gives_every_name_a_line_and_a_heading) {
   const std::string text = "\n" + run({"ops"}).out;
   const std::string page = run({"ops", "--markdown"}).out;

@@ -22,7 +22,6 @@ ir::OpDef right_op() {
       .name = "canary",
       .signature{.inputs = {{"x", ""}}, .outputs = {{"y", ""}}},
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-        c.require_dtype(0, DType::f32);
         return {c.input(0)};
       },
       .kernels{
@@ -44,25 +43,42 @@ void expect_caught(const std::string& error, const std::string& part) {
 TEST(canary, whose_kernel_reads_types_that_its_rule_takes_by_mistake_is_caught) {
   ir::OpDef op = right_op();
   EXPECT_EQ(check_every_type(op, vector_case()), "");
-  op.infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-    if (c.input(0).dtype != DType::i32) c.require_dtype(0, DType::f32);
-    return {c.input(0)};
-  };
+  op.signature.inputs[0].types = ir::kFloatingTypes | DType::i32;
   expect_caught(check_every_type(op, vector_case()), "canary of i32: output 0 (i32) is not what");
 }
 
 TEST(canary, whose_refusal_of_a_type_is_unclear_is_caught) {
   ir::OpDef op = right_op();
+  op.signature.inputs[0].types = ir::kFloatingTypes | ir::TypeSet{DType::i8, DType::u8};
   op.infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
     if (c.input(0).dtype == DType::i8) throw Error("canary", "no");
     return {c.input(0)};
   };
   expect_caught(check_every_type(op, vector_case()), "does not name op and types: [canary] no");
   op.infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-    if (c.input(0).dtype == DType::u8) throw std::out_of_range("vector");
+    if (c.input(0).dtype == DType::i8) throw std::out_of_range("vector");
     return {c.input(0)};
   };
   expect_caught(check_every_type(op, vector_case()), "throws no Error: vector");
+}
+
+TEST(canary, which_declares_a_type_that_its_rule_refuses_is_caught) {
+  ir::OpDef op = right_op();
+  const auto untaken = [&op] {
+    DeclaredTypes declared;
+    declared.add(op, vector_case());
+    return declared.untaken(op);
+  };
+  // Only ops of the library are run on widened copies.
+  op.signature.inputs[0].types = DType::f32;
+  EXPECT_EQ(untaken(), "");
+  op.signature.inputs[0].types = {DType::f32, DType::i16};
+  EXPECT_EQ(untaken(), "");
+  op.infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+    c.require_dtype(0, DType::f32);
+    return {c.input(0)};
+  };
+  expect_caught(untaken(), "declares that x may be i16, but no case takes it");
 }
 
 }  // namespace

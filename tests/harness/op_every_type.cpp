@@ -254,4 +254,58 @@ std::string check_every_type(const ir::OpDef& op, const OpCase& test) {
   return "";
 }
 
+void DeclaredTypes::add(const ir::OpDef& op, const OpCase& test) {
+  const CaseGraph made = make_graph(op, test, true);
+  for (const ir::Node& node : made.graph.nodes) add_node(made.graph, node);
+}
+
+void DeclaredTypes::add_node(const ir::Graph& graph, const ir::Node& node) {
+  const ir::OpDef& op = *node.op;
+  std::vector<ir::TypeSet>& taken = taken_[&op];
+  taken.resize(std::max(taken.size(), node.inputs.size()));
+  std::vector<ir::TensorType> own;
+  for (const int id : node.inputs) own.push_back(id < 0 ? ir::TensorType() : graph.type(id));
+  const auto takes = [&](const std::vector<ir::TensorType>& types) {
+    std::vector<const ir::TensorType*> inputs;
+    for (size_t i = 0; i < types.size(); ++i) {
+      inputs.push_back(node.inputs[i] < 0 ? nullptr : &types[i]);
+    }
+    try {
+      static_cast<void>(ir::infer_types(op, node.attrs, inputs));
+      return true;
+    } catch (const Error&) {
+      return false;
+    }
+  };
+  for (size_t i = 0; i < own.size(); ++i) {
+    if (node.inputs[i] < 0) continue;
+    taken[i] |= own[i].dtype;
+    for (const DType dtype : kDTypes) {
+      if (taken[i].has(dtype) || !ir::taken_types(op, i).has(dtype)) continue;
+      std::vector<ir::TensorType> alone = own;
+      alone[i].dtype = dtype;
+      std::vector<ir::TensorType> alike = own;  // with all inputs that have its type
+      for (ir::TensorType& type : alike) {
+        if (type.dtype == own[i].dtype) type.dtype = dtype;
+      }
+      if (takes(alone) || takes(alike)) taken[i] |= dtype;
+    }
+  }
+}
+
+std::string DeclaredTypes::untaken(const ir::OpDef& op) const {
+  const auto found = taken_.find(&op);
+  if (found == taken_.end()) return "";
+  for (size_t i = 0; i < found->second.size(); ++i) {
+    if (found->second[i].empty()) continue;  // no case gives it
+    for (const DType dtype : kDTypes) {
+      if (found->second[i].has(dtype) || !ir::taken_types(op, i).has(dtype)) continue;
+      const size_t declared = std::min(i, op.signature.inputs.size() - 1);
+      return fmt::format("{} declares that {} may be {}, but no case takes it", op.name,
+                         op.signature.inputs[declared].name, to_string(dtype));
+    }
+  }
+  return "";
+}
+
 }  // namespace thimble::test

@@ -15,6 +15,7 @@
 #include "harness/op_goldens.h"
 #include "harness/op_parts.h"
 #include "harness/op_types.h"
+#include "ir/function_def.h"
 
 namespace thimble::test {
 namespace {
@@ -149,6 +150,48 @@ std::string untested_types() {
   return "";
 }
 
+// Every op takes the types that it declares for its inputs, in some case.
+std::string untaken_types() {
+  DeclaredTypes declared;
+  for (const auto& [name, cases] : op_tables()) {
+    const ir::OpDef* op = ir::find_op(name);
+    if (op == nullptr) continue;
+    for (const OpCase& test : cases().cases) declared.add(*op, test);
+  }
+  std::string untaken;
+  for (const ir::OpDef* op : ir::all_ops()) {
+    const std::string own = declared.untaken(*op);
+    if (!own.empty()) untaken += own + "\n";
+  }
+  return untaken;
+}
+
+// The ops that say that gradient rules build them are those that gradients of other ops run, or
+// parts of such gradients.
+std::string untrue_gradients() {
+  std::set<std::string> built;
+  for (const auto& [name, cases] : op_tables()) {
+    const ir::OpDef* op = ir::find_op(name);
+    if (op == nullptr || op->is_gradient) continue;
+    for (const OpCase& test : cases().cases) {
+      for (const std::string& used : ops_of_case(*op, test)) {
+        if (used != name) built.insert(used);
+      }
+    }
+  }
+  for (const ir::OpDef* op : ir::all_ops()) {  // in their place, a gradient of bit masks
+    if (op->memory.mask == nullptr) continue;
+    const ir::MaskRule rule = op->memory.mask(ir::Attrs::defaults(op->signature.attrs));
+    if (rule.read != nullptr) built.insert(rule.read->name);
+  }
+  for (const ir::OpDef* op : ir::all_ops()) {
+    if (!op->is_gradient) continue;
+    if (ir::is_for_users(*op)) return std::string(op->name) + " is a gradient, but for users";
+    if (!built.contains(op->name)) return std::string("no gradient runs ") + op->name;
+  }
+  return "";
+}
+
 }  // namespace
 
 }  // namespace thimble::test
@@ -166,5 +209,9 @@ int main(int argc, char** argv) {
   thimble::test::add_test("all_ops", "are_tested", thimble::test::untested_ops);
   thimble::test::add_test("all_ops", "are_tested_in_parts", thimble::test::untested_parts);
   thimble::test::add_test("all_ops", "are_tested_in_all_types", thimble::test::untested_types);
+  thimble::test::add_test("all_ops", "take_the_types_that_they_declare",
+                          thimble::test::untaken_types);
+  thimble::test::add_test("all_ops", "are_gradients_where_they_say_so",
+                          thimble::test::untrue_gradients);
   return RUN_ALL_TESTS();
 }

@@ -4,10 +4,12 @@
 #include <thimble/ops.h>
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "autodiff/autodiff.h"
 #include "harness/error_of.h"
+#include "ir/function_def.h"
 #include "ir/graph.h"
 #include "ir/reference.h"
 
@@ -61,11 +63,90 @@ TEST(graph_of_any_type, says_when_it_is_built_that_there_is_no_kernel) {
   const Value b = g.input("b", {3}, DType::i32);
   const std::string what = error_of([&] { add(a, b); });
   EXPECT_THAT(what, HasSubstr("[add]"));
-  EXPECT_THAT(what, HasSubstr("it has f32, i8, i16, i32, i64, u8, u32: cast first"));
+  EXPECT_THAT(what, HasSubstr("it has floating, i8, i16, i32, i64, u8, u32: cast first"));
   EXPECT_THAT(what, HasSubstr("i8[N, 3], i32[N, 3]"));
-  EXPECT_THAT(error_of([&] { exp(a); }), HasSubstr("of type f32: cast first"));
+  EXPECT_THAT(error_of([&] { exp(a); }), HasSubstr("x must be floating, got i8: cast first"));
   EXPECT_THAT(error_of([&] { add(cast(a, DType::f16), cast(b, DType::bf16)); }),
               HasSubstr("not both"));
+}
+
+TEST(declared_types, are_checked_before_the_shape_rule) {
+  Graph g;
+  const Value x = g.input("x", {3, 4});
+  const Value index = g.input("index", {3, 2}, DType::i64);
+  EXPECT_THAT(error_of([&] { gather(x, index, {.axis = 1}); }),
+              HasSubstr("[gather] index must be i32, got i64: cast first; got f32[N, 3, 4]"));
+  EXPECT_THAT(error_of([&] {
+                eq(x, g.input("y", {3, 4}, DType::f64));
+              }),
+              HasSubstr("b must have the type of a, f32, got f64: cast one of them"));
+  EXPECT_THAT(error_of([&] { bitwise_not(x); }), HasSubstr("a must be integer, got f32"));
+  EXPECT_THAT(error_of([&] { remainder(g.input("z", {3}, DType::i8), index); }),
+              HasSubstr("must be floating, i64 or i32, got i8"));
+}
+
+TEST(declared_types, follow_from_the_kernels_where_an_op_declares_none) {
+  const auto usual = [](const char* op, size_t i) {
+    return ir::to_string(ir::usual_types(*ir::find_op(op), i));
+  };
+  EXPECT_EQ(usual("exp", 0), "floating");
+  EXPECT_EQ(usual("reshape", 0), "any type");
+  EXPECT_EQ(usual("dropout", 0), "u32");     // the random state
+  EXPECT_EQ(usual("sgd_update", 0), "f32");  // which it updates
+  EXPECT_EQ(usual("sgd_update", 1), "floating");
+  EXPECT_EQ(ir::to_string(ir::taken_types(*ir::find_op("add"), 0)), "floating or integer");
+  const auto rows = ir::type_rows(*ir::find_op("matmul"));
+  ASSERT_EQ(rows.size(), 3U);
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(rows[0][i], ir::kFloatingTypes);
+    EXPECT_EQ(rows[1][i], DType::i32);
+  }
+}
+
+TEST(declared_types, of_functions_are_their_own_or_those_of_the_op) {
+  const auto rows = [](const char* name) { return ir::type_rows(*ir::find_function(name)); };
+  EXPECT_EQ(rows("matmul"), ir::type_rows(*ir::find_op("matmul")));
+  EXPECT_TRUE(rows("sum")[0][0].has(DType::boolean));
+  const ir::TypeSet condition{DType::u8, DType::boolean};
+  for (const auto& row : rows("where")) {
+    EXPECT_EQ(row[0], condition);
+    EXPECT_EQ(row[1], row[2]);
+  }
+  EXPECT_EQ(rows("dense"), std::vector(1, std::vector(3, ir::kFloatingTypes)));
+}
+
+TEST(type_set, says_what_it_holds) {
+  EXPECT_EQ(ir::to_string(ir::TypeSet()), "no type");
+  EXPECT_EQ(ir::to_string(ir::kNumberTypes), "floating or integer");
+  EXPECT_EQ(ir::to_string(ir::kAnyType), "any type");
+  EXPECT_EQ(ir::to_string(ir::TypeSet{DType::boolean, DType::u8}), "u8 or bool");
+  EXPECT_EQ(ir::to_string(ir::kFloatingTypes | ir::TypeSet{DType::i64, DType::i32}),
+            "floating, i64 or i32");
+  EXPECT_FALSE(ir::kFloatingTypes.has(DType::f64));
+}
+
+TEST(sums, count_booleans_and_have_room_for_narrow_integers) {
+  Graph g;
+  const Value mask = g.constant("mask", Array::of_bytes(DType::boolean, {3}, {std::byte{5}}));
+  const Value bytes = g.constant("bytes", std::vector<int8_t>{100, 100, 100});
+  g.output("count", sum(mask));
+  g.output("share", mean(mask));
+  g.output("sum", sum(bytes));
+  g.output("mean", mean(bytes));
+  const auto values = ir::run_reference(ir::with_batch(g.ir(), 1), {}, ir::Precision::f32);
+  const auto number = [&](const char* output, auto zero) {
+    for (const auto& [name, id] : g.ir().outputs) {
+      if (name == output) {
+        std::memcpy(&zero, values[static_cast<size_t>(id)].data(), sizeof zero);
+      }
+    }
+    return zero;
+  };
+  EXPECT_EQ(number("count", int32_t{0}), 2);
+  EXPECT_EQ(number("share", 0.0F), 2.0F / 3.0F);
+  EXPECT_EQ(number("sum", int32_t{0}), 300);
+  EXPECT_EQ(number("mean", 0.0F), 100.0F);
+  EXPECT_EQ(sum(g.input("x", {2}, DType::u32)).dtype(), DType::i64);
 }
 
 TEST(quantization, is_carried_printed_and_compared) {

@@ -6,7 +6,7 @@ tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 cd "$tree"
 mkdir -p include/thimble src/ops/{flicker,glow,soft_glow}
-mkdir -p src/plan/{pack,swap,guess} src/{passes,ir,exec,novel,train,io,data,eval,program} apps/thimble python/src scripts docs
+mkdir -p src/plan/{pack,swap,guess} src/{passes,ir,exec,novel,train,io,data,eval,program} apps/thimble python/{src,thimble} scripts docs
 
 printf 'namespace thimble::ops::glow_impl::HWY_NAMESPACE {\nnamespace thimble::ops {\n' \
   >src/ops/glow/simd.cpp
@@ -36,11 +36,14 @@ printf '#include "simd/gemm.h"\n' >apps/thimble/kernel.cpp
 printf 'bool glows = std::string_view(node.op->name) != "glow";\n' >apps/thimble/by_name.cpp
 printf 'const char* kOp = "soft_glow";\n' | tee src/{data,eval,program}/by_name.cpp >/dev/null
 printf '#include "parallel/thread_pool.h"\n' >python/src/pool.cpp
-printf 'const char* kName = "soft_glow";  // .name = "soft_glow"\n' >src/ops/soft_glow/op.cpp
+printf 'const char* kName = "soft_glow";\n      .name = "soft_glow",\n' >src/ops/soft_glow/op.cpp
 printf 'auto op = ir::find_op("glow");\n' >src/ops/soft_glow/rule.h
 printf '#include "ops/families/light/light.h"\n#include <thimble/ops/glow.h>\n' >src/train/by_header.cpp
 printf 'bool glows = word == "glow" && std::string_view(op->name) == "glow";\n' >src/io/by_name.cpp
 printf 'const char* kOp = "soft_glow";\n' >python/src/by_name.cpp
+printf 'is_gradient = std::string_view(op.name).ends_with("_grad");\n' >src/eval/by_suffix.cpp
+printf '# glow\nif name == "soft_glow":\n    y = _core.build_op("glow", [x], {})\n' >python/thimble/by_name.py
+printf 'y = ops.glow(x)\nif name == "other":\n    pass\n' >python/thimble/good.py
 # Spelled in two parts, so that the check of this file does not find them.
 printf 'data=/ho%s/someone/data\n' me >scripts/path.sh
 printf '// TO%s: later\n' DO >src/passes/open.cpp
@@ -53,9 +56,12 @@ include/thimble/long.h:151: a public header has at most 150 lines
 include/thimble/schedule.h:2: an include against the order of the layers
 python/src/by_name.cpp:1: an op is named outside its folder
 python/src/pool.cpp:1: an include against the order of the layers
+python/thimble/by_name.py:2: an op is looked up or told apart by its name
+python/thimble/by_name.py:3: an op is looked up or told apart by its name
 scripts/path.sh:1: a path of one machine
 src/data/by_name.cpp:1: an op is named outside its folder
 src/eval/by_name.cpp:1: an op is named outside its folder
+src/eval/by_suffix.cpp:1: an op's name is taken apart
 src/exec/composed.cpp:1: an include against the order of the layers
 src/exec/composed.cpp:1: the op glow is named outside its folder
 src/io/by_name.cpp:1: an op is named outside its folder

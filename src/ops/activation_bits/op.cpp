@@ -29,7 +29,6 @@ const OpDef& bits_op() {
           .attrs = ir::Attrs::schema_of<ActivationBitsAttrs>(),
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-        c.require_dtype(0, DType::f32);
         return {{DType::boolean, c.shape(0)}};
       },
       .kernels{
@@ -55,13 +54,12 @@ const OpDef& grad_op() {
       .name = "grad_by_bits",
       .signature{
           .doc = "dx = dy where the bit is set, else slope * dy, or 0 where the slope is 0.",
-          .inputs = {{"dy", "any shape"}, {"bits", "the shape of dy, boolean"}},
+          .inputs = {{"dy", "any shape"},
+                     {.name = "bits", .doc = "the shape of dy", .types = DType::boolean}},
           .outputs = {{"dx", "the shape of dy"}},
           .attrs = ir::Attrs::schema_of<GradByBitsAttrs>(),
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-        c.require_dtype(0, DType::f32);
-        c.require_dtype(1, DType::boolean);
         c.require(c.shape(1) == c.shape(0), "expected a bit for every element");
         return {c.input(0)};
       },

@@ -9,6 +9,7 @@ namespace {
 struct AdamWRule : AdamFamily<AdamW, AdamWRule> {
   static constexpr const char* name = "adamw_update";
   static constexpr const char* optimizer = "adamw";
+  static constexpr const char* type_name = "AdamW";
   static constexpr const char* rows_name = "adamw_rows_update";
   static constexpr const char* doc =
       "AdamW, in place: param *= 1 - lr * weight_decay, then a step of Adam without "

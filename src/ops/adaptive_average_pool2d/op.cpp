@@ -34,6 +34,7 @@ void describe(AdaptiveAveragePool2dGradAttrs& a, ir::FieldVisitor& v) {
 const OpDef& grad_op() {
   static const OpDef def{
       .name = "adaptive_average_pool2d_grad",
+      .is_gradient = true,
       .signature{
           .doc = "The gradient of adaptive_average_pool2d: dx = the sum of dy / cells over the "
                  "windows that cover each cell.",

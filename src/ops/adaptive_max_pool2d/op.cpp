@@ -41,16 +41,17 @@ void grad_fast(float* dx, const float* dy, const int32_t* index, const adaptive_
 const OpDef& grad_op() {
   static const OpDef def{
       .name = "adaptive_max_pool2d_grad",
+      .is_gradient = true,
       .signature{
           .doc = "The gradient of adaptive_max_pool2d: dx = the sum of dy over the windows whose "
                  "largest value stood there.",
-          .inputs = {{"dy", "[N, P, Q, C]"}, {"index", "[N, P, Q, C], i32"}},
+          .inputs = {{"dy", "[N, P, Q, C]"},
+                     {.name = "index", .doc = "[N, P, Q, C]", .types = DType::i32}},
           .outputs = {{"dx", "[N, H, W, C]"}},
           .attrs = ir::Attrs::schema_of<AdaptiveMaxPool2dGradAttrs>(),
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         check_image(c, 0);
-        c.require_dtype(1, DType::i32);
         c.require(c.shape(1) == c.shape(0), "expected an index of the shape of dy");
         const Pair input = c.attrs.as<AdaptiveMaxPool2dGradAttrs>().input;
         c.require(input.h >= 1 && input.w >= 1, "expected images of at least 1 by 1");

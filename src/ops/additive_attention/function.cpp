@@ -22,7 +22,10 @@ THIMBLE_FUNCTION_FOLDER(additive_attention) {
       .inputs = {{.name = "query", .doc = "[N, T, Q]", .batch_rank = 3},
                  {.name = "key", .doc = "[N, S, K]", .batch_rank = 3},
                  {.name = "value", .doc = "[N, S, E]", .batch_rank = 3},
-                 {"mask", "[N or 1, T or 1, S or 1], u8, where 0 hides a key", true},
+                 {.name = "mask",
+                  .doc = "[N or 1, T or 1, S or 1], where 0 hides a key",
+                  .optional = true,
+                  .types = DType::u8},
                  {"query_weight", "[units, Q]", true},
                  {"key_weight", "[units, K]", true},
                  {"bias", "[units]", true},
@@ -34,6 +37,7 @@ THIMBLE_FUNCTION_FOLDER(additive_attention) {
                      {"score_weight", "[1, units]"}},
       .options = ir::OptionSchema::of<AdditiveAttentionOptions>(),
       .required = {"units"},
+      .of_parameters = {"units"},
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
         if (!in[4] && !in[5] && !in[6] && !in[7]) {
           return {additive_attention(in[0], in[1], in[2], in[3],

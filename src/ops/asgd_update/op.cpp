@@ -20,6 +20,7 @@ namespace {
 struct AsgdRule {
   static constexpr const char* name = "asgd_update";
   static constexpr const char* optimizer = "asgd";
+  static constexpr const char* type_name = "ASGD";
   static constexpr const char* doc =
       "Averaged stochastic gradient descent, in place: g = grad + weight_decay * param; "
       "param = (1 - lambd * eta) * param - eta * g; ax += (param - ax) / max(1, step - 1 - t0); "

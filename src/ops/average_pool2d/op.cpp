@@ -77,6 +77,7 @@ std::vector<ir::TensorType> infer_grad(const ir::InferContext& c) {
 const OpDef& grad_op() {
   static const OpDef def{
       .name = "average_pool2d_grad",
+      .is_gradient = true,
       .signature{
           .doc = "The gradient of average_pool2d: dx[n, h, w, c] = sum of dy[n, p, q, c] / count "
                  "over the windows (p, q) that cover (h, w).",

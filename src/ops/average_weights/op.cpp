@@ -25,14 +25,13 @@ const OpDef& average_weights_op() {
                  "decay) * param; the first step copies param, and step 0 changes nothing.",
           .inputs = {{"average", "any shape: a state"},
                      {"param", "the shape of average"},
-                     {"step", "one i32: this update's number, from 1, or 0"}},
+                     {.name = "step",
+                      .doc = "this update's number, from 1, or 0",
+                      .types = DType::i32}},
           .outputs = {{"average", "the same memory, updated"}},
           .attrs = ir::Attrs::schema_of<AverageWeightsOptions>(),
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-        c.require_dtype(0, DType::f32);
-        c.require_dtype(1, DType::f32);
-        c.require_dtype(2, DType::i32);
         c.require(c.shape(0) == c.shape(1), "expected an average of the parameter's shape");
         c.require(c.shape(2).rank() == 0, "expected one number as the step");
         const double decay = c.attrs.as<AverageWeightsOptions>().decay;

@@ -189,7 +189,6 @@ std::vector<ir::TensorType> infer_cumulative(const ir::InferContext& c) {
   c.require_rank(0, 1);
   check_channel_values(c, 0, 1);
   check_channel_values(c, 3, 4);
-  c.require_dtype(2, DType::f32);
   c.require(c.shape(2).rank() == 0, "expected one number as the count");
   return {c.input(0), c.input(1), c.input(2)};
 }

@@ -23,6 +23,7 @@ std::vector<ir::TensorType> infer(const ir::InferContext& c) {
 const OpDef& batch_norm_grad_op() {
   static const OpDef def{
       .name = "batch_norm_grad",
+      .is_gradient = true,
       .signature{
           .doc = "The gradients of batch_norm through its statistics. With xhat = (x - mean) / "
                  "sqrt(variance + epsilon) and n values a channel: dbeta = sum of dy, dgamma = sum "

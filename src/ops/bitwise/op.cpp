@@ -38,14 +38,14 @@ void fast_of_one(unsigned char* y, const void* a, const bitwise_dims* d,
 
 // Completes the definition; the caller sets name, doc, example and kernels.
 OpDef bits(OpDef def, bool two) {
-  def.signature.inputs = {{"a", "any shape of whole numbers"}};
-  if (two) def.signature.inputs.push_back({"b", "a shape that broadcasts; the type of a"});
+  def.signature.inputs = {{.name = "a", .doc = "any shape", .types = ir::kIntegerTypes}};
+  if (two)
+    def.signature.inputs.push_back(
+        {.name = "b", .doc = "a shape that broadcasts", .types = ir::kIntegerTypes, .type_of = 0});
   def.signature.outputs = {{"y", "the broadcast shape; the type of a"}};
   def.infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
     const DType dtype = c.input(0).dtype;
-    c.require(!is_floating(dtype) && !is_packed(dtype), "expected whole numbers of a byte or more");
     const int last = static_cast<int>(c.inputs.size()) - 1;
-    c.require(c.input(last).dtype == dtype, "expected a and b of one type");
     require_plain_numbers(c);
     return {{dtype, broadcast_shape(c, 0, last)}};
   };

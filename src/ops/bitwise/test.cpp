@@ -37,8 +37,8 @@ OpCases of_two(double low, double high) {
   for (const auto& [name, dtype] : types) cases.push_back(of(name, {5, 19}, {19}, {5, 19}, dtype));
   return {
       .cases = std::move(cases),
-      .rejects = {{"numbers", {{.shape = {3}}, {.shape = {3}}}, {}, "expected whole numbers"},
-                  {"two_types", {x, spec({3}, DType::u8, 0, 9)}, {}, "a and b of one type"},
+      .rejects = {{"numbers", {{.shape = {3}}, {.shape = {3}}}, {}, "a must be integer, got f32"},
+                  {"two_types", {x, spec({3}, DType::u8, 0, 9)}, {}, "b must have the type of a"},
                   {"shapes", {x, spec({4}, DType::i32, 0, 9)}, {}, "shapes that broadcast"}},
   };
 }
@@ -64,7 +64,7 @@ THIMBLE_OP_CASES(bitwise_not) {
                     {.name = "bytes", .inputs = {spec({40001}, DType::u8, 0, 255)}},
                     {.name = "signed_bytes", .inputs = {spec({7}, DType::i8, -128, 127)}},
                     {.name = "empty", .inputs = {spec({0}, DType::u8, 0, 1)}}},
-          .rejects = {{"numbers", {{.shape = {3}}}, {}, "expected whole numbers"}}};
+          .rejects = {{"numbers", {{.shape = {3}}}, {}, "a must be integer, got f32"}}};
 }
 
 TEST(bitwise_shifts, leave_what_the_documentation_says) {

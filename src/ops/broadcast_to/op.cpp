@@ -25,7 +25,6 @@ void describe(BroadcastToAttrs& a, ir::FieldVisitor& v) {
 
 std::vector<ir::TensorType> infer(const ir::InferContext& c) {
   const Shape& shape = c.attrs.as<BroadcastToAttrs>().shape;
-  require_addressable(c, 0);
   c.require(shape.rank() <= kMaxRank, fmt::format("expected at most {} dimensions", kMaxRank));
   if (!broadcasts_to(c.shape(0), shape)) {
     c.fail(fmt::format("x cannot be repeated to fill shape {}", to_string(shape)));
@@ -55,7 +54,7 @@ const OpDef& broadcast_to_op() {
       .signature{
           .doc = "x repeated along new leading axes and along its axes of size 1, as in NumPy.",
           .example = "auto y = broadcast_to(x, {3, 28, 28, 1});",
-          .inputs = {{"x", "any type, any shape that fits"}},
+          .inputs = {{"x", "any shape that fits"}},
           .outputs = {{"y", "the new shape"}},
           .attrs = ir::Attrs::schema_of<BroadcastToAttrs>(),
       },

@@ -6,7 +6,7 @@ static void broadcast_to_ref(unsigned char* y, const unsigned char* x, const bro
     broadcast_values_ref((real*)y, (const real*)x, &d->values);
     return;
   }
-  const size_t bytes = (size_t)d->element.bytes;
+  const size_t bytes = COPY_BYTES(d->element);
   for (int i = 0; i < d->values.n; ++i) {
     ptrdiff_t at = 0;
     int rest = i;
@@ -14,6 +14,11 @@ static void broadcast_to_ref(unsigned char* y, const unsigned char* x, const bro
       at += (ptrdiff_t)(rest % d->values.size[a]) * d->values.stride[a];
       rest /= d->values.size[a];
     }
-    memcpy(y + (size_t)i * bytes, x + at * (ptrdiff_t)bytes, bytes);
+    if (copy_is_packed(d->element)) {
+      copy_packed(y, i, x, at, 1, 1, d->element.bits);
+    } else {
+      memcpy(y + (size_t)i * bytes, x + at * (ptrdiff_t)bytes, bytes);
+    }
   }
+  if (copy_is_packed(d->element)) copy_clear_rest(y, d->values.n, d->element.bits);
 }

@@ -40,7 +40,6 @@ THIMBLE_OP_CASES(broadcast_to) {
               {"other_size", {{.shape = {3}}}, to({3, 4}), "cannot be repeated"},
               {"fewer_axes", {{.shape = {1, 3}}}, to({3}), "cannot be repeated"},
               {"nine_axes", {{.shape = {1}}}, to({1, 1, 1, 1, 1, 1, 1, 1, 1}), "at most 8"},
-              {"packed_bits", {{.shape = {1}, .dtype = DType::boolean}}, to({3}), "packed bits"},
           },
   };
 }

@@ -16,7 +16,8 @@ const OpDef& by_phase_op() {
           .doc = "Stands for its first input in training and for its second at inference; the "
                  "program of either phase holds that input alone.",
           .example = "auto z = by_phase(mean + noise, mean);",
-          .inputs = {{"training", "any type and shape"}, {"inference", "the same"}},
+          .inputs = {{"training", "any shape"},
+                     {.name = "inference", .doc = "the same", .type_of = 0}},
           .outputs = {{"y", "the same"}},
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {

@@ -18,7 +18,7 @@ THIMBLE_OP_CASES(by_phase) {
                   {"types",
                    {{.shape = {3}}, {.shape = {3}, .dtype = DType::i32}},
                    {},
-                   "two tensors of one type"}},
+                   "inference must have the type of training"}},
   };
 }
 

@@ -126,7 +126,7 @@ const OpDef& cast_op() {
                  "the type can hold, NaN becomes 0. To floating point: to the nearest, ties to "
                  "even. To bool: whether x differs from 0.",
           .example = "auto pixels = cast(bytes, DType::f32);",
-          .inputs = {{"x", "any shape and type"}},
+          .inputs = {{"x", "any shape"}},
           .outputs = {{"y", "the shape of x"}},
           .attrs = ir::Attrs::schema_of<CastAttrs>(),
       },

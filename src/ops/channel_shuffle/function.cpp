@@ -17,7 +17,7 @@ THIMBLE_FUNCTION_FOLDER(channel_shuffle) {
           "Channels taken from their groups alternately: y[.., i*groups + g] = "
           "x[.., g*(C/groups) + i].",
       .example = "auto y = channel_shuffle(x, {.groups = 3});",
-      .inputs = {{"x", "[N, ..., C]"}},
+      .inputs = {{.name = "x", .doc = "[N, ..., C]", .types = ir::kAnyType}},
       .outputs = {{"y", "the shape of x"}},
       .options = ir::OptionSchema::of<ChannelShuffleOptions>(),
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {

@@ -31,15 +31,13 @@ void describe(ClampGradAttrs& a, ir::FieldVisitor& v) {
 }
 
 void check(const ir::InferContext& c, int x) {
-  for (int i = x; i < x + 3; ++i) {
-    if (c.has(i)) c.require_dtype(i, DType::f32);
-  }
   c.require(c.has(x + 1) || c.has(x + 2), "expected a lower bound, an upper bound or both");
 }
 
 const OpDef& clamp_grad_op() {
   static const OpDef def{
       .name = "clamp_grad",
+      .is_gradient = true,
       .signature{
           .doc = "The gradient of clamp by one input: dy where it is what clamp gives, else 0; to "
                  "x where low <= x <= high, to low where x < low < high, to high where x > high or "
@@ -52,7 +50,6 @@ const OpDef& clamp_grad_op() {
           .attrs = ir::Attrs::schema_of<ClampGradAttrs>(),
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-        c.require_dtype(0, DType::f32);
         check(c, 1);
         const int64_t input = c.attrs.as<ClampGradAttrs>().input;
         c.require(input >= 0 && input <= 2 && c.has(static_cast<int>(input) + 1),

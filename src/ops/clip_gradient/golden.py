@@ -2,7 +2,7 @@ import torch
 
 
 def clipped(clip, *limits):
-    """What PyTorch's function makes of a gradient, which itself has none."""
+    """A gradient clipped by PyTorch's function, which has no gradient itself."""
 
     def run(grad, *_):
         parameter = torch.nn.Parameter(torch.zeros_like(grad))

@@ -39,9 +39,7 @@ const OpDef& sum_squares_op() {
           .outputs = {{"y", "one number"}},
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-        c.require_dtype(0, DType::f32);
         if (c.has(1)) {
-          c.require_dtype(1, DType::f32);
           c.require(c.shape(1).rank() == 0, "expected one number as the previous sum");
         }
         return {{DType::f32, {}}};
@@ -71,8 +69,6 @@ const OpDef& clip_by_norm_op() {
           .attrs = ir::Attrs::schema_of<ClipByNormOptions>(),
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-        c.require_dtype(0, DType::f32);
-        c.require_dtype(1, DType::f32);
         c.require(c.shape(1).rank() == 0, "expected one number as the square of the norm");
         c.require(c.attrs.as<ClipByNormOptions>().max_norm > 0.0, "max_norm must be above 0");
         return {c.input(0)};
@@ -105,7 +101,6 @@ const OpDef& clip_by_value_op() {
           .attrs = ir::Attrs::schema_of<ClipByValueOptions>(),
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-        c.require_dtype(0, DType::f32);
         c.require(c.attrs.as<ClipByValueOptions>().limit > 0.0, "limit must be above 0");
         return {c.input(0)};
       },

@@ -109,14 +109,13 @@ const OpDef& coalesce_op() {
           .doc = "The rows of dy that have the same index, added up: a gradient [rows, D] that is "
                  "zero but for the rows with these numbers. Sums stand in the order in which their "
                  "indices appear, then zeros; their numbers likewise, then -1.",
-          .inputs = {{"dy", "[the shape of indices, D]"}, {"indices", "any shape, i32"}},
+          .inputs = {{"dy", "[the shape of indices, D]"},
+                     {.name = "indices", .doc = "any shape", .types = DType::i32}},
           .outputs = {{"sums", "[number of indices, D]"}, {"rows", "[number of indices], i32"}},
           .attrs = ir::Attrs::schema_of<CoalesceRowsAttrs>(),
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         const auto& attrs = c.attrs.as<CoalesceRowsAttrs>();
-        c.require_dtype(0, DType::f32);
-        c.require_dtype(1, DType::i32);
         c.require(c.shape(0).rank() >= 1 && without_last(c.shape(0)) == c.shape(1),
                   "expected dy of the shape of indices and one more dimension");
         c.require(attrs.rows >= 0, "expected a number of rows of at least 0");
@@ -150,14 +149,15 @@ const OpDef& dense_op() {
       .name = "dense_rows",
       .signature{
           .doc = "A gradient given by some of its rows as a whole tensor: zero in all the others.",
-          .inputs = {{"sums", "[N, D]"}, {"rows", "[N], i32: their numbers, each once, then -1"}},
+          .inputs = {{"sums", "[N, D]"},
+                     {.name = "rows",
+                      .doc = "[N]: their numbers, each once, then -1",
+                      .types = DType::i32}},
           .outputs = {{"dense", "[rows, D]"}},
           .attrs = ir::Attrs::schema_of<DenseRowsAttrs>(),
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         const int64_t rows = c.attrs.as<DenseRowsAttrs>().rows;
-        c.require_dtype(0, DType::f32);
-        c.require_dtype(1, DType::i32);
         c.require_rank(0, 2);
         c.require(c.shape(1) == Shape{c.shape(0)[0]}, "expected the number of each row");
         c.require(rows >= 0, "expected a number of rows of at least 0");

@@ -32,12 +32,10 @@ void fast(uint8_t* y, const void* a, const void* b, const compare_dims* d,
 
 // Completes the definition; the caller sets name, doc, example and kernels.
 OpDef comparison(OpDef def) {
-  def.signature.inputs = {{"a", "any shape and type"},
-                          {"b", "a shape that broadcasts; the type of a"}};
+  def.signature.inputs = {{"a", "any shape"},
+                          {.name = "b", .doc = "a shape that broadcasts", .type_of = 0}};
   def.signature.outputs = {{"y", "the broadcast shape, u8"}};
   def.infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-    const DType dtype = c.input(0).dtype;
-    c.require(c.input(1).dtype == dtype, "expected a and b of one type");
     require_same_quantization(c, 0, 1);
     require_one_scale(c, 0);
     return {{DType::u8, broadcast_shape(c, 0, 1)}};

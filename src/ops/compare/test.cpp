@@ -32,7 +32,7 @@ OpCases comparisons() {
                   {"two_types",
                    {{.shape = {3}, .dtype = DType::i32}, {.shape = {3}}},
                    {},
-                   "a and b of one type"}},
+                   "b must have the type of a"}},
   };
 }
 

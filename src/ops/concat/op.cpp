@@ -17,12 +17,10 @@ std::vector<ir::TensorType> infer(const ir::InferContext& c) {
   for (int i = 0; i < static_cast<int>(c.inputs.size()); ++i) {
     c.require(c.has(i), "a part is missing");
   }
-  require_addressable(c, 0);
   const Shape& first = c.shape(0);
   const int axis = checked_axis(c, c.attrs.as<ConcatOptions>().axis, first.rank());
   std::vector<int64_t> dims = first.dims();
   for (int i = 1; i < static_cast<int>(c.inputs.size()); ++i) {
-    c.require(c.input(i).dtype == c.input(0).dtype, "expected parts of one type");
     require_same_quantization(c, i, 0);
     const Shape& part = c.shape(i);
     bool fits = part.rank() == first.rank();
@@ -60,7 +58,9 @@ const OpDef& concat_op() {
       .signature{
           .doc = "Tensors side by side along an axis.",
           .example = "auto y = concat({a, b}, {.axis = -1});",
-          .inputs = {{"parts", "equal but for the axis; any type, of one quantization"}},
+          .inputs = {{.name = "parts",
+                      .doc = "equal but for the axis; of one quantization",
+                      .type_of = 0}},
           .outputs = {{"y", "the axis as long as all parts together"}},
           .attrs = ir::Attrs::schema_of<ConcatOptions>(),
           .variadic_inputs = true,

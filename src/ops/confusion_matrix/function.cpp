@@ -14,7 +14,7 @@ FunctionDef score(const char* name, const char* doc, const char* example) {
       .doc = doc,
       .example = example,
       .inputs = {{"scores", "[N, ..., classes], or the shape of labels for two classes"},
-                 {"labels", "[N, ...], i32"}},
+                 {.name = "labels", .doc = "[N, ...]", .types = DType::i32}},
       .outputs = {{"score", "one number from 0 to 1"}},
       .options = ir::OptionSchema::of<ClassScoreOptions>(),
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {

@@ -37,13 +37,11 @@ const OpDef& confusion_matrix_op() {
                  "(column).",
           .example = "auto matrix = confusion_matrix(logits, digit);",
           .inputs = {{"scores", "[N, ..., classes], or the shape of labels for two classes"},
-                     {"labels", "[N, ...], i32"}},
+                     {.name = "labels", .doc = "[N, ...]", .types = DType::i32}},
           .outputs = {{"matrix", "[classes, classes]"}},
           .attrs = ir::Attrs::schema_of<ConfusionMatrixOptions>(),
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-        c.require_dtype(0, DType::f32);
-        c.require_dtype(1, DType::i32);
         const Shape& scores = c.shape(0);
         const Shape& labels = c.shape(1);
         c.require(labels.rank() >= 1, "expected labels [N, ...]");
@@ -83,7 +81,6 @@ const OpDef& class_score_op() {
           .attrs = ir::Attrs::schema_of<MatrixScoreAttrs>(),
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-        c.require_dtype(0, DType::f32);
         c.require_rank(0, 2);
         c.require(c.shape(0)[0] == c.shape(0)[1], "expected a matrix [classes, classes]");
         const auto& attrs = c.attrs.as<MatrixScoreAttrs>();

@@ -42,7 +42,7 @@ THIMBLE_OP_CASES(confusion_matrix) {
                 of("pixels", {3, 4, 5, 3}, {3, 4, 5}, 2, {3, 3}),
                 of("two_classes", {60}, {60}, 2, {2, 2}), of("one_class", {4, 1}, {4}, 0, {1, 1})},
       .rejects = {{"shapes", {{.shape = {5, 3}}, labels}, attrs, "of the shape of labels"},
-                  {"labels_of_f32", {{.shape = {4, 3}}, {.shape = {4}}}, attrs, "of type i32"},
+                  {"labels_of_f32", {{.shape = {4, 3}}, {.shape = {4}}}, attrs, "must be i32"},
                   {"no_classes", {{.shape = {4, 0}}, labels}, attrs, "1 to 1024 classes"}},
   };
 }

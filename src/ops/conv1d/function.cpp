@@ -20,6 +20,28 @@ void describe(Conv1dOptions& o, ir::OptionVisitor& v) {
 
 }  // namespace thimble
 
+namespace thimble::ops::conv1d_impl {
+namespace {
+
+// Without groups, which are the channels.
+struct DepthwiseOptions : Conv1dOptions {};
+
+void describe(DepthwiseOptions& o, ir::OptionVisitor& v) {
+  v.field("channels", o.channels, "of the result, a multiple of C; 0: C");
+  v.field("kernel", o.kernel, "size of the window");
+  v.field("stride", o.stride, "places the window moves at a time");
+  v.field("padding", o.padding, "zeros at the ends; of four numbers the last two count");
+  v.field("dilation", o.dilation, "distance between neighbouring taps of the window");
+  v.field("bias", o.bias, "with a bias");
+  v.field("weight_init", o.weight_init, "initial values of the weight");
+  v.field("bias_init", o.bias_init,
+          "initial values of the bias; none: U(-1/sqrt(fan_in), 1/sqrt(fan_in))");
+  v.field("name", o.name, "of the layer; empty: numbered");
+}
+
+}  // namespace
+}  // namespace thimble::ops::conv1d_impl
+
 THIMBLE_FUNCTION_FOLDER(conv1d) {
   static const FunctionDef conv1d_function{
       .name = "conv1d",
@@ -35,6 +57,7 @@ THIMBLE_FUNCTION_FOLDER(conv1d) {
       .parameters = {{"weight", "[channels, kernel, C / groups]"}, {"bias", "[channels]", true}},
       .options = ir::OptionSchema::of<Conv1dOptions>(),
       .required = {"channels"},
+      .of_parameters = {"channels", "kernel"},
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
         const auto& o = options_as<Conv1dOptions>(options);
         if (!in[1]) return {conv1d(in[0], o)};
@@ -49,14 +72,14 @@ THIMBLE_FUNCTION_FOLDER(conv1d) {
       .name = "depthwise_conv1d",
       .doc =
           "A convolution layer over sequences in which every input channel has channels / C "
-          "windows of its own; channels: C where it is 0, and groups is C.",
+          "windows of its own. Of given weights call conv1d with C groups.",
       .example = "auto y = depthwise_conv1d(x, {.kernel = 3, .padding = 1});",
       .inputs = {{.name = "x", .doc = "[N, L, C]", .batch_rank = 3}},
       .outputs = {{.name = "y", .doc = "[N, Q, channels]", .batch_rank = 3}},
       .parameters = {{"weight", "[channels, kernel, 1]"}, {"bias", "[channels]", true}},
-      .options = ir::OptionSchema::of<Conv1dOptions>(),
+      .options = ir::OptionSchema::of<DepthwiseOptions>(),
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
-        return {depthwise_conv1d(in[0], options_as<Conv1dOptions>(options))};
+        return {depthwise_conv1d(in[0], options_as<DepthwiseOptions>(options))};
       },
   };
   static const FunctionDef* const defs[] = {&conv1d_function, &depthwise_conv1d_function};

@@ -35,6 +35,7 @@ ir::Params params(const ir::KernelContext& c) {
 const OpDef& conv2d_input_grad_op() {
   static const OpDef def{
       .name = "conv2d_input_grad",
+      .is_gradient = true,
       .signature{
           .doc = "The gradient of conv2d by its input: dx[n, h, w, c] = sum of dy[n, p, q, k] w[k, "
                  "r, s, c] over all p, q, r, s, k that read the pixel.",

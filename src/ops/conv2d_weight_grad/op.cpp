@@ -36,6 +36,7 @@ ir::Params params(const ir::KernelContext& c) {
 const OpDef& conv2d_weight_grad_op() {
   static const OpDef def{
       .name = "conv2d_weight_grad",
+      .is_gradient = true,
       .signature{
           .doc = "The gradient of conv2d by its weights: dw[k, r, s, c] = sum over n, p, q of "
                  "dy[n, p, q, k] x[n, p*stride + r*dilation - padding, ..., c].",

@@ -36,6 +36,7 @@ THIMBLE_FUNCTION_FOLDER(conv3d) {
                      {"bias", "[channels]", true}},
       .options = ir::OptionSchema::of<Conv3dOptions>(),
       .required = {"channels"},
+      .of_parameters = {"channels", "kernel"},
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
         const auto& o = options_as<Conv3dOptions>(options);
         if (!in[1]) return {conv3d(in[0], o)};

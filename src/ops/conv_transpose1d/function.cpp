@@ -37,6 +37,7 @@ THIMBLE_FUNCTION_FOLDER(conv_transpose1d) {
       .parameters = {{"weight", "[C, kernel, channels / groups]"}, {"bias", "[channels]", true}},
       .options = ir::OptionSchema::of<ConvTranspose1dOptions>(),
       .required = {"channels"},
+      .of_parameters = {"channels", "kernel"},
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
         const auto& o = options_as<ConvTranspose1dOptions>(options);
         if (!in[1]) return {conv_transpose1d(in[0], o)};

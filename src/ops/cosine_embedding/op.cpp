@@ -37,13 +37,10 @@ void grad_fast(float* da, float* db, const float* dy, const float* a, const floa
 }
 
 void check(const ir::InferContext& c, int first) {
-  c.require_dtype(first, DType::f32);
   c.require(c.input(first) == c.input(first + 1), "expected a and b of one type and shape");
   c.require(c.shape(first).rank() >= 1, "expected rows [N, ..., D]");
   const Shape rows = rows_of(c.shape(first));
   const ir::TensorType& target = c.input(first + 2);
-  c.require(target.dtype == DType::i32 || target.dtype == DType::f32,
-            "expected targets of type i32 or f32");
   c.require(target.shape == rows, "expected one target a row: shape " + to_string(rows));
 }
 
@@ -63,12 +60,15 @@ ir::Params params_of(const ir::KernelContext& c, int first) {
 const OpDef& cosine_embedding_grad_op() {
   static const OpDef def{
       .name = "cosine_embedding_grad",
+      .is_gradient = true,
       .signature{
           .doc = "The gradients of cosine_embedding by a and b.",
           .inputs = {{"dy", "the shape of the loss"},
                      {"a", "[N, ..., D]"},
                      {"b", "[N, ..., D]"},
-                     {"target", "[N, ...] of i32 or f32"}},
+                     {.name = "target",
+                      .doc = "[N, ...] of i32 or f32",
+                      .types = ir::kFloatingTypes | DType::i32}},
           .outputs = {{"da", "[N, ..., D]"}, {"db", "[N, ..., D]"}},
           .attrs = ir::Attrs::schema_of<CosineEmbeddingOptions>(),
       },
@@ -97,7 +97,9 @@ const OpDef& cosine_embedding_op() {
           .example = "auto loss = cosine_embedding(a, b, g.label(\"alike\"), {.margin = 0.5});",
           .inputs = {{"a", "[N, ..., D]"},
                      {"b", "[N, ..., D]"},
-                     {"target", "[N, ...] of i32 or f32: 1 or -1"}},
+                     {.name = "target",
+                      .doc = "[N, ...] of i32 or f32: 1 or -1",
+                      .types = ir::kFloatingTypes | DType::i32}},
           .outputs = {{"loss", "one number, or one a row"}},
           .attrs = ir::Attrs::schema_of<CosineEmbeddingOptions>(),
       },

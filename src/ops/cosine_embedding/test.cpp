@@ -22,13 +22,15 @@ THIMBLE_OP_CASES(cosine_embedding) {
                 of("margin", {9, 5}, {9}, {.margin = 0.3}), of("one_row", {5}, {}),
                 of("many", {3000, 7}, {3000}),
                 of("no_rows", {0, 5}, {0}, {.reduction = Reduction::sum}), real_targets},
-      .rejects =
-          {{"shapes",
-            {row, {.shape = {4, 2}}, {.shape = {4}, .dtype = DType::i32}},
-            attrs,
-            "of one type and shape"},
-           {"targets", {row, row, {.shape = {3}, .dtype = DType::i32}}, attrs, "shape [4]"},
-           {"bytes", {row, row, {.shape = {4}, .dtype = DType::u8}}, attrs, "of type i32 or f32"}},
+      .rejects = {{"shapes",
+                   {row, {.shape = {4, 2}}, {.shape = {4}, .dtype = DType::i32}},
+                   attrs,
+                   "of one type and shape"},
+                  {"targets", {row, row, {.shape = {3}, .dtype = DType::i32}}, attrs, "shape [4]"},
+                  {"bytes",
+                   {row, row, {.shape = {4}, .dtype = DType::u8}},
+                   attrs,
+                   "must be floating or i32"}},
   };
 }
 

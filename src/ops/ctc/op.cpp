@@ -29,9 +29,7 @@ namespace {
 // The shape of alpha. first: the input with the logits; targets and lengths start at input
 // `targets`.
 Shape checked_alpha(const ir::InferContext& c, int logits, int targets) {
-  c.require_dtype(logits, DType::f32);
   c.require_rank(logits, 3);
-  c.require_dtype(targets, DType::i32);
   c.require_rank(targets, 2);
   const Shape& x = c.shape(logits);
   const int64_t blank = c.attrs.as<CtcOptions>().blank;
@@ -40,7 +38,6 @@ Shape checked_alpha(const ir::InferContext& c, int logits, int targets) {
   c.require(c.shape(targets)[0] == x[0], "expected one target a sequence: [N, S]");
   for (int i = targets + 1; i <= targets + 2; ++i) {
     if (!c.has(i)) continue;
-    c.require_dtype(i, DType::i32);
     c.require(
         c.shape(i) == Shape{x[0]},
         fmt::format("expected {} of shape [{}]", c.op.signature.inputs[static_cast<size_t>(i)].name,
@@ -68,15 +65,17 @@ ir::Params params_of(const ir::KernelContext& c, int logits, int targets) {
 const OpDef& ctc_grad_op() {
   static const OpDef def{
       .name = "ctc_grad",
+      .is_gradient = true,
       .signature{
           .doc = "The gradient of ctc by its logits: softmax(x) - the probability of each class at "
                  "each step given the target, times the loss's share.",
-          .inputs = {{"dy", "the shape of the loss"},
-                     {"logits", "[N, T, classes]"},
-                     {"alpha", "[N, T, 2 S + 1], of ctc"},
-                     {"targets", "[N, S], i32"},
-                     {"input_lengths", "[N], i32", true},
-                     {"target_lengths", "[N], i32", true}},
+          .inputs =
+              {{"dy", "the shape of the loss"},
+               {"logits", "[N, T, classes]"},
+               {"alpha", "[N, T, 2 S + 1], of ctc"},
+               {.name = "targets", .doc = "[N, S]", .types = DType::i32},
+               {.name = "input_lengths", .doc = "[N]", .optional = true, .types = DType::i32},
+               {.name = "target_lengths", .doc = "[N]", .optional = true, .types = DType::i32}},
           .outputs = {{"dx", "[N, T, classes]"}, {"beta", "[N, 2 S + 1], scratch"}},
           .attrs = ir::Attrs::schema_of<CtcOptions>(),
       },
@@ -107,16 +106,19 @@ const OpDef& ctc_op() {
           .example = "auto loss = ctc(logits, targets, input_lengths, target_lengths);",
           .inputs = {{.name = "logits", .doc = "[N, T, classes]", .batch_rank = 3},
                      {.name = "targets",
-                      .doc = "[N, S], i32: classes without the blank",
-                      .batch_rank = 2},
+                      .doc = "[N, S]: classes without the blank",
+                      .batch_rank = 2,
+                      .types = DType::i32},
                      {.name = "input_lengths",
-                      .doc = "[N], i32; none: T",
+                      .doc = "[N]; none: T",
                       .optional = true,
-                      .batch_rank = 1},
+                      .batch_rank = 1,
+                      .types = DType::i32},
                      {.name = "target_lengths",
-                      .doc = "[N], i32; none: S",
+                      .doc = "[N]; none: S",
                       .optional = true,
-                      .batch_rank = 1}},
+                      .batch_rank = 1,
+                      .types = DType::i32}},
           .outputs = {{"loss", "one number, or one a sequence"},
                       {.name = "alpha",
                        .doc = "[N, T, 2 S + 1]: log probabilities of the states, for the gradient",

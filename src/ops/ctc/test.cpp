@@ -58,7 +58,7 @@ THIMBLE_OP_CASES(ctc) {
                    {x, targets, {.shape = {3}, .dtype = DType::i32}},
                    attrs(0),
                    "expected input_lengths of shape"},
-                  {"targets_of_f32", {x, {.shape = {2, 2}}}, attrs(0), "of type i32"},
+                  {"targets_of_f32", {x, {.shape = {2, 2}}}, attrs(0), "must be i32"},
                   {"a_matrix", {{.shape = {2, 5}}, targets}, attrs(0), "3 dimensions"}},
   };
 }

@@ -26,7 +26,6 @@ OpDef cumulative(OpDef def) {
   def.signature.outputs = {{"values", "the shape of x"}, {"indices", "the shape of x, i32"}};
   def.signature.attrs = ir::Attrs::schema_of<CummaxOptions>();
   def.infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-    c.require_dtype(0, DType::f32);
     checked_axis(c, c.attrs.as<CummaxOptions>().axis, c.shape(0).rank());
     return {c.input(0), {DType::i32, c.shape(0)}};
   };

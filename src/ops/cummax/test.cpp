@@ -20,9 +20,10 @@ OpCases cumulative() {
       .cases = {of("last", {3, 10}, -1), of("first", {10, 4}, 0), of("middle", {3, 7, 4}, 1),
                 of("one", {3, 1}, 1), of("many_lines", {700, 40}, 1), of("vector", {3000}, 0),
                 of("no_lines", {0, 4}, 1), of("empty_lines", {4, 0}, 1)},
-      .rejects = {{"no_such_axis", {{.shape = {4}}}, attrs(1), "there is no axis 1"},
-                  {"scalar", {{.shape = {}}}, attrs(-1), "there is no axis -1"},
-                  {"integers", {{.shape = {4}, .dtype = DType::i32}}, attrs(0), "of type f32"}},
+      .rejects =
+          {{"no_such_axis", {{.shape = {4}}}, attrs(1), "there is no axis 1"},
+           {"scalar", {{.shape = {}}}, attrs(-1), "there is no axis -1"},
+           {"integers", {{.shape = {4}, .dtype = DType::i32}}, attrs(0), "must be floating"}},
   };
 }
 

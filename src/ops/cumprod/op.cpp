@@ -16,6 +16,7 @@ ir::Params params(const ir::KernelContext& c) {
 const OpDef& cumprod_grad_op() {
   static const OpDef def{
       .name = "cumprod_grad",
+      .is_gradient = true,
       .signature{
           .doc = "The gradient of cumprod.",
           .inputs = {{"dy", "any shape"}, {"x", "cumprod's input"}},
@@ -23,7 +24,6 @@ const OpDef& cumprod_grad_op() {
           .attrs = ir::Attrs::schema_of<CumprodOptions>(),
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-        c.require_dtype(1, DType::f32);
         c.require(c.input(0) == c.input(1), "expected dy of the type of x");
         return {c.input(1)};
       },
@@ -47,7 +47,6 @@ const OpDef& cumprod_op() {
           .attrs = ir::Attrs::schema_of<CumprodOptions>(),
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-        c.require_dtype(0, DType::f32);
         checked_axis(c, c.attrs.as<CumprodOptions>().axis, c.shape(0).rank());
         return {c.input(0)};
       },

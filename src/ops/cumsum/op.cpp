@@ -69,7 +69,6 @@ const OpDef& cumsum_op() {
           .attrs = ir::Attrs::schema_of<CumsumOptions>(),
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-        c.require_dtype(0, DType::f32);
         checked_axis(c, c.attrs.as<CumsumOptions>().axis, c.shape(0).rank());
         require_plain_numbers(c);
         return {{c.input(0).dtype, c.shape(0)}};

@@ -28,6 +28,7 @@ THIMBLE_FUNCTION_FOLDER(dense) {
       .parameters = {{"weight", "[units, features]"}, {"bias", "[units]", true}},
       .options = ir::OptionSchema::of<DenseOptions>(),
       .required = {"units"},
+      .of_parameters = {"units"},
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
         if (in[1]) return {matmul(in[0], in[1], in[2], {.transpose_b = true})};
         return {dense(in[0], options_as<DenseOptions>(options))};

@@ -31,7 +31,7 @@ const OpDef& dequantize_op() {
       .signature{
           .doc = "The numbers that int8 stand for: y = scale * (x - zero_point).",
           .example = "auto y = dequantize(x);",
-          .inputs = {{"x", "any shape, i8 with a quantization"}},
+          .inputs = {{.name = "x", .doc = "any shape, i8 with a quantization", .types = DType::i8}},
           .outputs = {{"y", "the shape of x, f32"}},
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {

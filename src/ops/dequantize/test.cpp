@@ -20,7 +20,7 @@ THIMBLE_OP_CASES(dequantize) {
                 {"scalar", {int8_spec({}, whole)}, {}, {{}}},
                 {"empty", {int8_spec({0, 3}, whole)}, {}, {{0, 3}}}},
       .rejects = {{"int8_without_a_quantization", {plain_int8({3})}, {}, "with a quantization"},
-                  {"numbers", {{.shape = {3}}}, {}, "with a quantization"}},
+                  {"numbers", {{.shape = {3}}}, {}, "must be i8, got f32: quantize it first"}},
   };
 }
 

@@ -22,7 +22,6 @@ namespace {
 std::vector<ir::TensorType> infer(const ir::InferContext& c) {
   const auto& a = c.attrs.as<DropoutAttrs>();
   require_rng(c, a.stream);
-  c.require_dtype(1, DType::f32);
   c.require(a.p >= 0.0 && a.p <= 1.0, "p must lie between 0 and 1");
   return {c.input(1)};
 }

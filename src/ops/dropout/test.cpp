@@ -28,11 +28,13 @@ THIMBLE_OP_CASES(dropout) {
       .cases = {drop("half", {3, 7}, 0.5), drop("none", {3, 5}, 0.0), drop("all", {3, 5}, 1.0),
                 drop("scalar", {}, 0.1), drop("empty", {0, 3}, 0.5), drop("one_row", {1, 257}, 0.2),
                 drop("many", {3, 7001}, 0.9)},
-      .rejects =
-          {{"negative", {kRng, {.shape = {2}}}, attrs(-0.1), "between 0 and 1"},
-           {"above_1", {kRng, {.shape = {2}}}, attrs(1.5), "between 0 and 1"},
-           {"nan", {kRng, {.shape = {2}}}, attrs(NAN), "between 0 and 1"},
-           {"integers", {kRng, {.shape = {2}, .dtype = DType::i32}}, attrs(0.5), "of type f32"}},
+      .rejects = {{"negative", {kRng, {.shape = {2}}}, attrs(-0.1), "between 0 and 1"},
+                  {"above_1", {kRng, {.shape = {2}}}, attrs(1.5), "between 0 and 1"},
+                  {"nan", {kRng, {.shape = {2}}}, attrs(NAN), "between 0 and 1"},
+                  {"integers",
+                   {kRng, {.shape = {2}, .dtype = DType::i32}},
+                   attrs(0.5),
+                   "must be floating"}},
   };
 }
 

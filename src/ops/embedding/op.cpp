@@ -79,16 +79,16 @@ void check_padding(const ir::InferContext& c, int64_t padding, int64_t rows) {
 const OpDef& embedding_grad_op() {
   static const OpDef def{
       .name = "embedding_grad",
+      .is_gradient = true,
       .signature{
           .doc = "The gradient of an embedding's weight: the sums of the rows of dy of each index.",
-          .inputs = {{"dy", "[the shape of indices, D]"}, {"indices", "any shape, i32"}},
+          .inputs = {{"dy", "[the shape of indices, D]"},
+                     {.name = "indices", .doc = "any shape", .types = DType::i32}},
           .outputs = {{"dweight", "[V, D]"}},
           .attrs = ir::Attrs::schema_of<EmbeddingGradAttrs>(),
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         const auto& attrs = c.attrs.as<EmbeddingGradAttrs>();
-        c.require_dtype(0, DType::f32);
-        c.require_dtype(1, DType::i32);
         c.require(c.shape(0).rank() >= 1 && c.shape(0) == with_row(c.shape(1), c.shape(0)[-1]),
                   "expected dy of the shape of indices and one more dimension");
         c.require(attrs.embeddings >= 0, "expected a number of rows of at least 0");
@@ -120,14 +120,13 @@ const OpDef& renorm_op() {
       .name = "embedding_renorm",
       .signature{
           .doc = "Shortens the rows of a table that have these indices to max_norm, in place.",
-          .inputs = {{"weight", "[V, D]: a parameter"}, {"indices", "any shape, i32"}},
+          .inputs = {{"weight", "[V, D]: a parameter"},
+                     {.name = "indices", .doc = "any shape", .types = DType::i32}},
           .outputs = {{"weight", "the same memory, updated"}},
           .attrs = ir::Attrs::schema_of<EmbeddingRenormAttrs>(),
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         const auto& attrs = c.attrs.as<EmbeddingRenormAttrs>();
-        c.require_dtype(0, DType::f32);
-        c.require_dtype(1, DType::i32);
         c.require_rank(0, 2);
         check_norm(c, attrs.max_norm, attrs.norm_type);
         return {c.input(0)};
@@ -177,13 +176,12 @@ const OpDef& embedding_op() {
           .doc = "Rows of a table by their indices: y[..., :] = weight[indices[...], :]; NaN where "
                  "there is no such row.",
           .example = "auto y = embedding(tokens, {.embeddings = 256, .width = 64});",
-          .inputs = {{"indices", "any shape, i32"}, {"weight", "[V, D]"}},
+          .inputs = {{.name = "indices", .doc = "any shape", .types = DType::i32},
+                     {"weight", "[V, D]"}},
           .outputs = {{"y", "[the shape of indices, D]"}},
           .attrs = ir::Attrs::schema_of<EmbeddingAttrs>(),
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-        c.require_dtype(0, DType::i32);
-        c.require_dtype(1, DType::f32);
         c.require_rank(1, 2);
         const auto& attrs = c.attrs.as<EmbeddingAttrs>();
         check_padding(c, attrs.padding_idx, c.shape(1)[0]);
@@ -296,7 +294,7 @@ THIMBLE_FUNCTION_FOLDER(embedding) {
   static const FunctionDef def{
       .name = "embedding",
       .doc = "An embedding layer: rows of a trained table by their indices.",
-      .inputs = {{"indices", "any shape, i32"}},
+      .inputs = {{.name = "indices", .doc = "any shape", .types = DType::i32}},
       .outputs = {{"y", "[the shape of indices, width]"}},
       .parameters = {{"weight", "[embeddings, width]"}},
       .options = ir::OptionSchema::of<EmbeddingOptions>(),

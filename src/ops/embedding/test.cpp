@@ -57,7 +57,7 @@ THIMBLE_OP_CASES(embedding) {
                    shortened(1.0, 0.0),
                    "a norm_type above 0"},
                   {"weight", {indices({2}, 1), {.shape = {3}}}, none, "of 2 dimensions"},
-                  {"indices_of_f32", {{.shape = {2}}, {.shape = {3, 4}}}, none, "of type i32"}},
+                  {"indices_of_f32", {{.shape = {2}}, {.shape = {3, 4}}}, none, "must be i32"}},
   };
 }
 

@@ -33,12 +33,11 @@ const OpDef& flip_op() {
       .signature{
           .doc = "x with the order of some axes reversed.",
           .example = "auto mirrored = flip(images, {.axes = {2}});",
-          .inputs = {{"x", "any type and shape"}},
+          .inputs = {{"x", "any shape"}},
           .outputs = {{"y", "the shape of x"}},
           .attrs = ir::Attrs::schema_of<FlipOptions>(),
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-        require_addressable(c, 0);
         const auto& axes = c.attrs.as<FlipOptions>().axes;
         checked_axes(c, axes);
         return {moved_type(c, 0, c.shape(0))};

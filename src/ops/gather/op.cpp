@@ -26,8 +26,9 @@ namespace {
 
 void fast(unsigned char* y, const unsigned char* x, const int32_t* index, const indexed_dims* d,
           parallel::ThreadPool& pool) {
+  if (copy_is_packed(d->walk.element)) return f32::gather_ref(y, x, index, d);
   const int inner = d->walk.size[0];
-  const bool is_word = d->walk.element.is_real || d->walk.element.bytes == sizeof(int32_t);
+  const bool is_word = d->walk.element.bits == 32;
   const int32_t missing = d->walk.element.is_real ? std::bit_cast<int32_t>(NAN) : 0;
   for_each_row(pool, d->walk.n / inner, inner, [&](int64_t run) {
     const int begin = static_cast<int>(run) * inner;
@@ -48,13 +49,14 @@ const OpDef& gather_op() {
           .doc = "Elements found along an axis by their index: y[i, j, k] = x[i, index[i, j, k], "
                  "k] for axis 1; NaN (0 in integers) where there is no such element.",
           .example = "auto y = gather(x, index, {.axis = 1});",
-          .inputs = {{"x", "any type and shape"},
-                     {"index", "i32, as many dimensions, no larger but along the axis"}},
+          .inputs = {{"x", "any shape"},
+                     {.name = "index",
+                      .doc = "as many dimensions, no larger but along the axis",
+                      .types = DType::i32}},
           .outputs = {{"y", "the shape of index"}},
           .attrs = ir::Attrs::schema_of<GatherOptions>(),
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-        require_addressable(c, 0);
         check_indexed(c, c.shape(0), 1, c.attrs.as<GatherOptions>().axis);
         return {moved_type(c, 0, c.shape(1))};
       },

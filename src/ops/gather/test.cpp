@@ -35,7 +35,7 @@ THIMBLE_OP_CASES(gather) {
       .rejects = {{"too_large", {x, index({4, 5, 4}, 0)}, attrs(1), "no larger but along"},
                   {"ranks", {x, index({3}, 0)}, attrs(0), "as many dimensions"},
                   {"no_such_axis", {x, index({3, 5, 4}, 0)}, attrs(3), "there is no axis 3"},
-                  {"index_of_f32", {x, x}, attrs(1), "of type i32"}},
+                  {"index_of_f32", {x, x}, attrs(1), "must be i32"}},
   };
 }
 

@@ -20,8 +20,6 @@ void gaussian_kl_grad_simd(float* dmean, float* dlogvar, const float* dy, const 
 namespace {
 
 void require_pair(const ir::InferContext& c, int first) {
-  c.require_dtype(first, DType::f32);
-  c.require_dtype(first + 1, DType::f32);
   c.require(c.shape(first) == c.shape(first + 1), "expected mean and logvar of one shape");
 }
 
@@ -33,6 +31,7 @@ ir::Params params_of(const ir::KernelContext& c, const Shape& x) {
 const OpDef& gaussian_kl_grad_op() {
   static const OpDef def{
       .name = "gaussian_kl_grad",
+      .is_gradient = true,
       .signature{
           .doc = "The gradients of gaussian_kl: dy / divisor times mean and (exp(logvar) - 1) / 2.",
           .inputs = {{"dy", "the shape of the loss"}, {"mean", "[N, ...]"}, {"logvar", "[N, ...]"}},

@@ -23,7 +23,6 @@ void geglu_grad_simd(float* dx, const float* dy, const float* x, const axis_dims
 namespace {
 
 Shape half_of(const ir::InferContext& c, int x) {
-  c.require_dtype(x, DType::f32);
   const int axis = checked_axis(c, c.attrs.as<GluOptions>().axis, c.shape(x).rank());
   c.require(c.shape(x)[axis] % 2 == 0, "expected an axis of even size");
   std::vector<int64_t> dims = c.shape(x).dims();
@@ -67,6 +66,7 @@ OpDef gate(OpDef def) {
   const OpDef& op##_grad_op() {                                                            \
     static const OpDef def = gate_grad({                                                   \
         .name = #op "_grad",                                                               \
+        .is_gradient = true,                                                               \
         .kernels{                                                                          \
             .ref = ir::kernel_fn<&f32::op##_grad_ref>(),                                   \
             .ref64 = ir::kernel_fn<&f64::op##_grad_ref>(),                                 \

@@ -19,10 +19,11 @@ OpCases gates() {
                 of("long_rows", {2, 20002}, 1, {2, 10001}),
                 of("far_from_zero", {3, 64}, 1, {3, 32}, 40.0), of("no_rows", {0, 4}, 1, {0, 2}),
                 of("empty_rows", {4, 0}, 1, {4, 0})},
-      .rejects = {{"odd", {{.shape = {3, 5}}}, attrs(1), "of even size"},
-                  {"no_such_axis", {{.shape = {4}}}, attrs(1), "there is no axis 1"},
-                  {"scalar", {{.shape = {}}}, attrs(-1), "there is no axis -1"},
-                  {"integers", {{.shape = {4}, .dtype = DType::i32}}, attrs(0), "of type f32"}},
+      .rejects =
+          {{"odd", {{.shape = {3, 5}}}, attrs(1), "of even size"},
+           {"no_such_axis", {{.shape = {4}}}, attrs(1), "there is no axis 1"},
+           {"scalar", {{.shape = {}}}, attrs(-1), "there is no axis -1"},
+           {"integers", {{.shape = {4}, .dtype = DType::i32}}, attrs(0), "must be floating"}},
   };
 }
 

@@ -57,18 +57,13 @@ grid_sample_dims dims_of(const Shape& x, const Shape& y, const GridSampleOptions
 
 // Images or volumes.
 void check_pixels(const ir::InferContext& c, int i) {
-  if (c.shape(i).rank() == 5) {
-    c.require_dtype(i, DType::f32);
-  } else {
-    check_image(c, i);
-  }
+  if (c.shape(i).rank() != 5) check_image(c, i);
 }
 
 // A grid for the pixels of input x, of the size of dy where that is given (else -1).
 void check_grid(const ir::InferContext& c, int grid, int x, int dy, GridMode mode) {
   const Shape& points = c.shape(grid);
   const bool volumes = c.shape(x).rank() == 5;
-  c.require_dtype(grid, DType::f32);
   c.require(points.rank() == c.shape(x).rank() && points[points.rank() - 1] == (volumes ? 3 : 2),
             volumes ? "expected a grid [N, O, P, Q, 3] for volumes"
                     : "expected a grid [N, P, Q, 2] for images");
@@ -85,6 +80,7 @@ void check_grid(const ir::InferContext& c, int grid, int x, int dy, GridMode mod
 const OpDef& input_grad_op() {
   static const OpDef def{
       .name = "grid_sample_input_grad",
+      .is_gradient = true,
       .signature{
           .doc = "The gradient of grid_sample by its images.",
           .inputs = {{.name = "dy", .doc = "[N, P, Q, C] or [N, O, P, Q, C]", .batch_rank = 4},
@@ -119,6 +115,7 @@ const OpDef& input_grad_op() {
 const OpDef& grid_grad_op() {
   static const OpDef def{
       .name = "grid_sample_grid_grad",
+      .is_gradient = true,
       .signature{
           .doc = "The gradient of grid_sample by its grid.",
           .inputs = {{.name = "dy", .doc = "[N, P, Q, C] or [N, O, P, Q, C]", .batch_rank = 4},

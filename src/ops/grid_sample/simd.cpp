@@ -17,7 +17,8 @@ namespace thimble::ops::grid_sample_impl {
 inline constexpr int kBlock = 32;  // points; a multiple of every target's lanes
 inline constexpr int kMostReads = 16;
 
-// What a block of points reads along one axis, as grid_taps of the reference kernel.
+// The places and weights that a block of points reads along one axis, as grid_taps of the reference
+// kernel.
 struct AxisTaps {
   int count = 1;
   alignas(64) int32_t at[4][kBlock];
@@ -216,7 +217,8 @@ void read_pixel(Reads& reads, int to, const AxisTaps (&axes)[3], int k, int i, i
   }
 }
 
-// What the points of a block read; count: its points, at most kBlock. grid: [count, axes].
+// Sets `reads` to the places and weights that the points of a block read; count: its points, at
+// most kBlock. grid: [count, axes].
 template <bool kSlopes>
 void read_block(Reads& reads, const float* grid, int count, const grid_sample_dims& d) {
   AxisTaps axes[3];

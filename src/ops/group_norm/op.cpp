@@ -45,6 +45,7 @@ std::vector<ir::TensorType> infer_grad(const ir::InferContext& c) {
 const OpDef& group_norm_grad_op() {
   static const OpDef def{
       .name = "group_norm_grad",
+      .is_gradient = true,
       .signature{
           .doc = "The gradients of group_norm. With m values a group, g = dy * gamma, s = "
                  "sqrt(variance + epsilon) and xhat = (x - mean) / s: dx = (g - (sum of g + xhat * "

@@ -27,6 +27,7 @@ namespace {
 const OpDef& gru_grad_op() {
   static const OpDef def{
       .name = "gru_scan_grad",
+      .is_gradient = true,
       .signature{
           .doc = "The gradients of gru_scan, du of weight_hh h + bias_hh; those of weight_hh and "
                  "bias_hh follow from it.",

@@ -24,6 +24,7 @@ void describe(IndexSelectGradAttrs& a, ir::FieldVisitor& v) {
 
 void fast(unsigned char* y, const unsigned char* x, const int32_t* index,
           const index_select_dims* d, parallel::ThreadPool& pool) {
+  if (copy_is_packed(d->element)) return f32::index_select_ref(y, x, index, d);
   for_each_row(pool, int64_t{d->along.outer} * d->count, d->along.inner, [&](int64_t row) {
     f32::index_select_slice(y, x, index, static_cast<int>(row / d->count),
                             static_cast<int>(row % d->count), d);
@@ -69,17 +70,17 @@ index_select_dims dims_of(const Shape& x, int64_t axis, const Shape& index, DTyp
 const OpDef& index_select_grad_op() {
   static const OpDef def{
       .name = "index_select_grad",
+      .is_gradient = true,
       .signature{
           .doc =
               "The gradient of index_select: the sums of the slices of dy taken from each place.",
-          .inputs = {{"dy", "the shape of index_select's result"}, {"index", "[K], i32"}},
+          .inputs = {{"dy", "the shape of index_select's result"},
+                     {.name = "index", .doc = "[K]", .types = DType::i32}},
           .outputs = {{"dx", "dy with an axis of the size in the attributes"}},
           .attrs = ir::Attrs::schema_of<IndexSelectGradAttrs>(),
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         const auto& attrs = c.attrs.as<IndexSelectGradAttrs>();
-        c.require_dtype(0, DType::f32);
-        c.require_dtype(1, DType::i32);
         c.require_rank(1, 1);
         c.require(attrs.size >= 0, "expected a size of at least 0");
         const int axis = checked_axis(c, attrs.axis, c.shape(0).rank());
@@ -105,13 +106,12 @@ const OpDef& index_select_op() {
           .doc = "Slices of x along an axis, in the order of their indices: y[.., i, ..] = x[.., "
                  "index[i], ..]; NaN (0 in integers) where there is no such slice.",
           .example = "auto rows = index_select(table, index);",
-          .inputs = {{"x", "any type, at least one dimension"}, {"index", "[K], i32"}},
+          .inputs = {{"x", "at least one dimension"},
+                     {.name = "index", .doc = "[K]", .types = DType::i32}},
           .outputs = {{"y", "x with an axis of size K"}},
           .attrs = ir::Attrs::schema_of<IndexSelectOptions>(),
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-        require_addressable(c, 0);
-        c.require_dtype(1, DType::i32);
         c.require_rank(1, 1);
         return {
             moved_type(c, 0, resized(c, 0, c.attrs.as<IndexSelectOptions>().axis, c.shape(1)[0]))};

@@ -20,9 +20,27 @@ static void index_select_slice(unsigned char* y, const unsigned char* x, const i
   }
 }
 
+/* index_select_ref of packed elements. */
+static void index_select_packed(unsigned char* y, const unsigned char* x, const int32_t* index,
+                                const index_select_dims* d) {
+  const ptrdiff_t inner = d->along.inner;
+  const int bits = d->element.bits;
+  for (ptrdiff_t row = 0; row < (ptrdiff_t)d->along.outer * d->count; ++row) {
+    const int32_t place = index[row % d->count];
+    const ptrdiff_t from = (row / d->count * d->along.size + place) * inner;
+    const int is_there = place >= 0 && place < d->along.size;
+    copy_packed(y, row * inner, is_there ? x : NULL, from, 1, inner, bits);
+  }
+  copy_clear_rest(y, (ptrdiff_t)d->along.outer * d->count * inner, bits);
+}
+
 /* y: [outer, count, inner], x: [outer, size, inner], index: [count]; no aliasing. */
 static void index_select_ref(unsigned char* y, const unsigned char* x, const int32_t* index,
                              const index_select_dims* d) {
+  if (copy_is_packed(d->element)) {
+    index_select_packed(y, x, index, d);
+    return;
+  }
   for (int o = 0; o < d->along.outer; ++o) {
     for (int i = 0; i < d->count; ++i) index_select_slice(y, x, index, o, i, d);
   }

@@ -29,7 +29,7 @@ THIMBLE_OP_CASES(index_select) {
                    attrs(0),
                    "index of 1 dimension"},
                   {"no_such_axis", {x, index(2, 0)}, attrs(3), "there is no axis 3"},
-                  {"index_of_f32", {x, {.shape = {3}}}, attrs(0), "of type i32"}},
+                  {"index_of_f32", {x, {.shape = {3}}}, attrs(0), "must be i32"}},
   };
 }
 

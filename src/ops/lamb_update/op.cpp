@@ -23,6 +23,7 @@ namespace {
 struct LAMBRule {
   static constexpr const char* name = "lamb_update";
   static constexpr const char* optimizer = "lamb";
+  static constexpr const char* type_name = "LAMB";
   static constexpr const char* doc =
       "LAMB, in place: m and v as in Adam; r = m / (1 - beta1^step) / (sqrt(v / (1 - beta2^step)) "
       "+ "

@@ -22,6 +22,7 @@ namespace {
 struct LARSRule {
   static constexpr const char* name = "lars_update";
   static constexpr const char* optimizer = "lars";
+  static constexpr const char* type_name = "LARS";
   static constexpr const char* doc =
       "LARS, in place: rate = lr * trust_coefficient * |param| / (|grad| + weight_decay * |param| "
       "+ "

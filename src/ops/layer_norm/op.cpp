@@ -27,6 +27,7 @@ std::vector<ir::TensorType> infer_grad(const ir::InferContext& c) {
 const OpDef& layer_norm_grad_op() {
   static const OpDef def{
       .name = "layer_norm_grad",
+      .is_gradient = true,
       .signature{
           .doc = "The gradients of layer_norm. With g = dy * gamma and xhat = (x - mean) * rstd: "
                  "dx = rstd * (g - mean of g - xhat * mean of (g * xhat)), dgamma = sum over rows "

@@ -21,7 +21,6 @@ void local_response_norm_grad_simd(float* dx, const float* dy, const float* x, v
 namespace {
 
 void check(const ir::InferContext& c) {
-  c.require_dtype(0, DType::f32);
   c.require(c.shape(0).rank() >= 2 && c.shape(0)[-1] >= 1,
             "expected x [N, ..., C] with the channels last");
   const int64_t size = c.attrs.as<LocalResponseNormOptions>().size;
@@ -44,6 +43,7 @@ ir::Params params(const ir::KernelContext& c) {
 const OpDef& local_response_norm_grad_op() {
   static const OpDef def{
       .name = "local_response_norm_grad",
+      .is_gradient = true,
       .signature{
           .doc = "The gradient of local_response_norm: dx[c] = dy[c] / s[c]^beta - 2 alpha beta / "
                  "size * x[c] * sum of dy[j] x[j] / s[j]^(beta + 1) over the channels j whose "

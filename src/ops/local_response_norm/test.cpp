@@ -20,9 +20,10 @@ THIMBLE_OP_CASES(local_response_norm) {
                 of("one_channel", {4, 3, 1}, attrs(5)), of("vectors", {700, 24}, attrs(3)),
                 of("many_channels", {2, 2, 300}, attrs(5)),
                 of("empty_batch", {0, 3, 3, 8}, attrs(5))},
-      .rejects = {{"no_size", {{.shape = {2, 3, 4}}}, attrs(0), "a size of 1"},
-                  {"a_vector", {{.shape = {4}}}, attrs(5), "expected x [N, ..., C]"},
-                  {"integers", {{.shape = {2, 4}, .dtype = DType::i32}}, attrs(5), "of type f32"}},
+      .rejects =
+          {{"no_size", {{.shape = {2, 3, 4}}}, attrs(0), "a size of 1"},
+           {"a_vector", {{.shape = {4}}}, attrs(5), "expected x [N, ..., C]"},
+           {"integers", {{.shape = {2, 4}, .dtype = DType::i32}}, attrs(5), "must be floating"}},
   };
 }
 

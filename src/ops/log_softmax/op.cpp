@@ -13,6 +13,7 @@ namespace {
 const OpDef& log_softmax_grad_op() {
   static const OpDef def = softmax_family_grad_op({
       .name = "log_softmax_grad",
+      .is_gradient = true,
       .signature{.doc = "The gradient of log_softmax, from its result."},
       .kernels{
           .ref = ir::kernel_fn<&f32::log_softmax_grad_ref>(),

@@ -37,8 +37,8 @@ void fast_of_one(uint8_t* y, const void* a, const logical_dims* d, parallel::Thr
 
 // Completes the definition; the caller sets name, doc, example and kernels.
 OpDef logic(OpDef def, bool two) {
-  def.signature.inputs = {{"a", "any shape and type"}};
-  if (two) def.signature.inputs.push_back({"b", "a shape that broadcasts, any type"});
+  def.signature.inputs = {{"a", "any shape"}};
+  if (two) def.signature.inputs.push_back({"b", "a shape that broadcasts"});
   def.signature.outputs = {{"y", "the broadcast shape, u8"}};
   def.infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
     const int last = static_cast<int>(c.inputs.size()) - 1;

@@ -18,14 +18,7 @@ namespace {
 
 constexpr int64_t kTile = 16384;  // in elements
 
-void require_gradient(const ir::InferContext& c) {
-  const DType dtype = c.input(0).dtype;
-  c.require(dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16,
-            "expected a gradient of type f32, f16 or bf16");
-}
-
-void require_number(const ir::InferContext& c, int input, DType dtype) {
-  c.require_dtype(input, dtype);
+void require_number(const ir::InferContext& c, int input) {
   c.require(c.shape(input).rank() == 0, std::string("expected one number as ") +
                                             c.op.signature.inputs[static_cast<size_t>(input)].name);
 }
@@ -90,12 +83,13 @@ const OpDef& has_non_finite_op() {
       .signature{
           .doc = "1 if an element of x is infinite or NaN, or previous is not 0; else 0: of many "
                  "tensors where chained.",
-          .inputs = {{"x", "any shape; f32, f16 or bf16"}, {"previous", "one i32", true}},
-          .outputs = {{"y", "one i32"}},
+          .inputs =
+              {{.name = "x", .doc = "any shape", .types = ir::kFloatingTypes},
+               {.name = "previous", .doc = "one number", .optional = true, .types = DType::i32}},
+          .outputs = {{"y", "one number"}},
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-        require_gradient(c);
-        if (c.has(1)) require_number(c, 1, DType::i32);
+        if (c.has(1)) require_number(c, 1);
         return {{DType::i32, {}}};
       },
       .kernels{
@@ -114,12 +108,12 @@ const OpDef& unscale_gradient_op() {
       .name = "unscale_gradient",
       .signature{
           .doc = "A gradient of a scaled loss as one of the loss: y = grad / scale, in f32.",
-          .inputs = {{"grad", "any shape; f32, f16 or bf16"}, {"scale", "one number"}},
+          .inputs = {{.name = "grad", .doc = "any shape", .types = ir::kFloatingTypes},
+                     {.name = "scale", .doc = "one number", .types = DType::f32}},
           .outputs = {{"y", "the shape of grad, f32"}},
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-        require_gradient(c);
-        require_number(c, 1, DType::f32);
+        require_number(c, 1);
         return {{DType::f32, c.shape(0)}};
       },
       .kernels{
@@ -148,13 +142,19 @@ const OpDef& update_number_op() {
       .signature{
           .doc = "The number of an update, as optimizers take it: 0, for none, if found is not 0, "
                  "else step - skipped.",
-          .inputs = {{"step", "one i32: this step's number, from 1"},
-                     {"skipped", "one i32: steps without an update before it"},
-                     {"found", "one i32: whether a gradient is not finite"}},
-          .outputs = {{"number", "one i32"}},
+          .inputs = {{.name = "step",
+                      .doc = "one number: this step's number, from 1",
+                      .types = DType::i32},
+                     {.name = "skipped",
+                      .doc = "one number: steps without an update before it",
+                      .types = DType::i32},
+                     {.name = "found",
+                      .doc = "one number: whether a gradient is not finite",
+                      .types = DType::i32}},
+          .outputs = {{"number", "one number"}},
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-        for (const int input : {0, 1, 2}) require_number(c, input, DType::i32);
+        for (const int input : {0, 1, 2}) require_number(c, input);
         return {{DType::i32, {}}};
       },
       .kernels{
@@ -173,17 +173,23 @@ const OpDef& update_loss_scale_op() {
                  "else scale * growth after every `interval` such steps in a row, as long as that "
                  "is finite. Equal to torch.amp.GradScaler.",
           .inputs = {{"scale", "one number: a state"},
-                     {"good_steps", "one i32: a state, steps since the scale last changed"},
-                     {"skipped", "one i32: a state, steps without an update"},
-                     {"found", "one i32: whether a gradient is not finite"}},
+                     {.name = "good_steps",
+                      .doc = "one number: a state, steps since the scale last changed",
+                      .types = DType::i32},
+                     {.name = "skipped",
+                      .doc = "one number: a state, steps without an update",
+                      .types = DType::i32},
+                     {.name = "found",
+                      .doc = "one number: whether a gradient is not finite",
+                      .types = DType::i32}},
           .outputs = {{"scale", "the same memory, updated"},
                       {"good_steps", "the same memory, updated"},
                       {"skipped", "the same memory, updated"}},
           .attrs = ir::Attrs::schema_of<LossScaleOptions>(),
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-        require_number(c, 0, DType::f32);
-        for (const int input : {1, 2, 3}) require_number(c, input, DType::i32);
+        require_number(c, 0);
+        for (const int input : {1, 2, 3}) require_number(c, input);
         const auto& a = c.attrs.as<LossScaleOptions>();
         c.require(a.growth >= 1.0 && std::isfinite(a.growth), "growth must be at least 1");
         c.require(a.backoff > 0.0 && a.backoff < 1.0, "backoff must be above 0 and below 1");

@@ -39,7 +39,7 @@ THIMBLE_OP_CASES(has_non_finite) {
                 {.name = "many_tiles", .inputs = {{.shape = {70001}}, kFlag}}},
       .rejects = {{.name = "integers",
                    .inputs = {{.shape = {5}, .dtype = DType::i32}},
-                   .error = "a gradient of type f32, f16 or bf16"},
+                   .error = "must be floating"},
                   {.name = "previous_that_is_no_number",
                    .inputs = {{.shape = {5}}, {.shape = {1}, .dtype = DType::i32}},
                    .error = "expected one number as previous"}},

@@ -34,6 +34,7 @@ namespace {
 const OpDef& lstm_grad_op() {
   static const OpDef def{
       .name = "lstm_scan_grad",
+      .is_gradient = true,
       .signature{
           .doc = "The gradients of lstm_scan; that of weight_hh is dx, transposed, times h_before. "
                  "The hidden states are recomputed from gates and cells, so that they need not be "
@@ -283,6 +284,7 @@ THIMBLE_FUNCTION_FOLDER(lstm) {
                      {"bias_hh", "[4 units]", true}},
       .options = ir::OptionSchema::of<LstmCellOptions>(),
       .required = {"units"},
+      .of_parameters = {"units"},
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
         const auto& cell = options_as<LstmCellOptions>(options);
         const LstmState s = in[3]

@@ -35,9 +35,6 @@ MatrixSize matrix_size(const Shape& shape, bool transposed) {
 
 std::vector<ir::TensorType> infer(const ir::InferContext& c) {
   const auto& attrs = c.attrs.as<MatmulAttrs>();
-  for (int i = 0; i < static_cast<int>(c.inputs.size()); ++i) {
-    if (c.has(i)) c.require_dtype(i, DType::f32);
-  }
   require_plain_numbers(c);
   c.require(c.shape(0).rank() >= 2 && c.shape(1).rank() >= 2,
             "expected a and b of at least 2 dimensions; reshape vectors to [1, n] or [n, 1]");

@@ -81,7 +81,7 @@ THIMBLE_OP_CASES(matmul) {
                .error = "one value a column"},
               {.name = "integers",
                .inputs = {{.shape = {2, 3}, .dtype = DType::i32}, {.shape = {3, 5}}},
-               .error = "it has f32, i32, i64: cast first"},
+               .error = "it has floating, i32, i64: cast first"},
           },
   };
 }

@@ -25,6 +25,7 @@ void grad_fast(float* dx, const float* dy, const float* x, const float* y, const
 const OpDef& max_grad_op() {
   static const OpDef def = extremum_grad_op({
       .name = "max_grad",
+      .is_gradient = true,
       .kernels{
           .ref = ir::kernel_fn<&f32::max_grad_ref>(),
           .ref64 = ir::kernel_fn<&f64::max_grad_ref>(),

@@ -22,7 +22,10 @@ THIMBLE_FUNCTION_FOLDER(max_pool1d) {
           "The largest value of every window: y[n, q, c] = max over s of x[n, q*stride + s - "
           "padding, c].",
       .example = "auto y = max_pool1d(x, {.kernel = 2});",
-      .inputs = {{.name = "x", .doc = "[N, L, C]", .batch_rank = 3}},
+      .inputs = {{.name = "x",
+                  .doc = "[N, L, C]",
+                  .batch_rank = 3,
+                  .types = ir::kFloatingTypes | DType::i8}},
       .outputs = {{.name = "y", .doc = "[N, Q, C]", .batch_rank = 3}},
       .options = ir::OptionSchema::of<MaxPool1dOptions>(),
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
@@ -33,7 +36,10 @@ THIMBLE_FUNCTION_FOLDER(max_pool1d) {
       .name = "max_pool1d_with_indices",
       .doc = "max_pool1d, and where in the sequence the largest values stood.",
       .example = "auto [y, index] = max_pool1d_with_indices(x, {.kernel = 2});",
-      .inputs = {{.name = "x", .doc = "[N, L, C]", .batch_rank = 3}},
+      .inputs = {{.name = "x",
+                  .doc = "[N, L, C]",
+                  .batch_rank = 3,
+                  .types = ir::kFloatingTypes | DType::i8}},
       .outputs = {{.name = "y", .doc = "[N, Q, C]", .batch_rank = 3},
                   {.name = "index", .doc = "[N, Q, C], i32", .batch_rank = 3}},
       .options = ir::OptionSchema::of<MaxPool1dOptions>(),

@@ -150,12 +150,11 @@ const OpDef& pack_op() {
       .name = "max_pool2d_pack",
       .signature{
           .doc = "The places of max_pool2d in 1, 2 or 4 bits each, as many as its window needs.",
-          .inputs = {{"index", "[N, P, Q, C], u8, of max_pool2d"}},
+          .inputs = {{.name = "index", .doc = "[N, P, Q, C], of max_pool2d", .types = DType::u8}},
           .outputs = {{"bits", "[N, P, Q, C, 1, 2 or 4], boolean"}},
           .attrs = ir::Attrs::schema_of<MaxPool2dGradAttrs>(),
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-        c.require_dtype(0, DType::u8);
         c.require_rank(0, 4);
         const Window window = pool_window(c.attrs.as<MaxPool2dGradAttrs>());
         check_window(c, window);
@@ -182,9 +181,13 @@ const OpDef& pack_op() {
 const OpDef& packed_grad_op() {
   static const OpDef def{
       .name = "max_pool2d_packed_grad",
+      .is_gradient = true,
       .signature{
           .doc = "max_pool2d_grad with packed places.",
-          .inputs = {{"dy", "[N, P, Q, C]"}, {"bits", "[N, P, Q, C, ...], of max_pool2d_pack"}},
+          .inputs = {{"dy", "[N, P, Q, C]"},
+                     {.name = "bits",
+                      .doc = "[N, P, Q, C, ...], of max_pool2d_pack",
+                      .types = DType::boolean}},
           .outputs = {{"dx", "[N, H, W, C]"}},
           .attrs = ir::Attrs::schema_of<MaxPool2dGradAttrs>(),
       },
@@ -194,7 +197,6 @@ const OpDef& packed_grad_op() {
         const Shape& dy = c.shape(0);
         c.require(pool_places(c, pool_window(attrs), attrs.size, attrs.ceil_mode) == image_size(dy),
                   "expected dy to be as large as the pooling's result");
-        c.require_dtype(1, DType::boolean);
         c.require(c.shape(1) == Shape{dy[0], dy[1], dy[2], dy[3], place_bits(pool_window(attrs))},
                   "expected packed places of the shape of dy");
         return {{DType::f32, {dy[0], attrs.size.h, attrs.size.w, dy[3]}}};
@@ -229,10 +231,14 @@ ir::MaskRule mask(const ir::Attrs& attrs) {
 const OpDef& grad_op() {
   static const OpDef def{
       .name = "max_pool2d_grad",
+      .is_gradient = true,
       .signature{
           .doc = "The gradient of max_pool2d: dx[n, h, w, c] = sum of dy[n, p, q, c] over the "
                  "windows (p, q) whose largest cell is (h, w).",
-          .inputs = {{"dy", "[N, P, Q, C]"}, {"index", "[N, P, Q, C], of max_pool2d"}},
+          .inputs = {{"dy", "[N, P, Q, C]"},
+                     {.name = "index",
+                      .doc = "[N, P, Q, C], of max_pool2d",
+                      .types = {DType::u8, DType::i32}}},
           .outputs = {{"dx", "[N, H, W, C]"}},
           .attrs = ir::Attrs::schema_of<MaxPool2dGradAttrs>(),
       },
@@ -275,7 +281,9 @@ const OpDef& cells_op() {
       .name = "max_pool2d_cells",
       .signature{
           .doc = "Where in the image the places of max_pool2d are: row * W + column.",
-          .inputs = {{"index", "[N, P, Q, C], of max_pool2d"}},
+          .inputs = {{.name = "index",
+                      .doc = "[N, P, Q, C], of max_pool2d",
+                      .types = {DType::u8, DType::i32}}},
           .outputs = {{"cells", "[N, P, Q, C], i32"}},
           .attrs = ir::Attrs::schema_of<MaxPool2dGradAttrs>(),
       },
@@ -382,7 +390,10 @@ THIMBLE_FUNCTION_FOLDER(max_pool2d) {
       .name = "max_pool2d_with_indices",
       .doc = "max_pool2d, and where in the image the largest values stood.",
       .example = "auto [y, index] = max_pool2d_with_indices(x, {.kernel = 2});",
-      .inputs = {{.name = "x", .doc = "[N, H, W, C]", .batch_rank = 4}},
+      .inputs = {{.name = "x",
+                  .doc = "[N, H, W, C]",
+                  .batch_rank = 4,
+                  .types = ir::kFloatingTypes | DType::i8}},
       .outputs = {{.name = "y", .doc = "[N, P, Q, C]", .batch_rank = 4},
                   {.name = "index", .doc = "[N, P, Q, C], i32: row * W + column", .batch_rank = 4}},
       .options = ir::OptionSchema::of<MaxPool2dAttrs>(),
@@ -395,7 +406,10 @@ THIMBLE_FUNCTION_FOLDER(max_pool2d) {
       .name = "global_max_pool2d",
       .doc = "The largest value of every channel of an image.",
       .example = "auto features = global_max_pool2d(images);",
-      .inputs = {{.name = "x", .doc = "[N, H, W, C]", .batch_rank = 4}},
+      .inputs = {{.name = "x",
+                  .doc = "[N, H, W, C]",
+                  .batch_rank = 4,
+                  .types = ir::kFloatingTypes | DType::i8}},
       .outputs = {{.name = "y", .doc = "[N, C]", .batch_rank = 2}},
       .build = [](std::span<const Value> in, const void* /*options*/) -> std::vector<Value> {
         return {global_max_pool2d(in[0])};

@@ -95,7 +95,7 @@ THIMBLE_OP_CASES(max_pool2d_cells) {
           .rejects = {{"wide_places",
                        {{.shape = {1, 1, 1, 1}, .dtype = DType::i32}},
                        ir::Attrs::of(MaxPool2dGradAttrs{.size = {2, 2}}),
-                       "of type u8"},
+                       "must be u8"},
                       {"no_window",
                        {{.shape = {1, 1, 1, 1}, .dtype = DType::u8}},
                        ir::Attrs::of(MaxPool2dGradAttrs{.size = {2, 2}, .kernel = 0}),

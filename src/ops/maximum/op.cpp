@@ -13,6 +13,7 @@ namespace {
 const OpDef& maximum_grad_op() {
   static const OpDef def = extremum_of_two_grad_op({
       .name = "maximum_grad",
+      .is_gradient = true,
       .kernels{
           .ref = ir::kernel_fn<&f32::maximum_grad_ref>(),
           .ref64 = ir::kernel_fn<&f64::maximum_grad_ref>(),

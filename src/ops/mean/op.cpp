@@ -1,8 +1,10 @@
+#include <thimble/ops/cast.h>
 #include <thimble/ops/mean.h>
 #include <thimble/ops/sum.h>
 
 #include <fmt/format.h>
 
+#include "ir/function_def.h"
 #include "ir/graph.h"
 #include "ir/sizes.h"
 #include "ops/families/binary/broadcast.h"
@@ -39,6 +41,7 @@ ir::Params mean_params(const ir::KernelContext& c) {
 const OpDef& mean_grad_op() {
   static const OpDef def{
       .name = "mean_grad",
+      .is_gradient = true,
       .signature{
           .doc = "The gradient of mean: dy / (number of averaged elements), repeated to x's shape.",
           .inputs = {{"dy", "the shape of mean's result"}},
@@ -91,7 +94,6 @@ const OpDef& mean_op() {
           .attrs = ir::Attrs::schema_of<ReduceOptions>(),
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-        c.require_dtype(0, DType::f32);
         const auto& options = c.attrs.as<ReduceOptions>();
         const auto chosen = checked_axes(c, options.axes);
         return {{DType::f32, reduced_shape(c.shape(0), chosen, options.keepdims)}};
@@ -123,6 +125,29 @@ THIMBLE_OP_FOLDER(mean) {
 
 namespace thimble {
 Value mean(Value x, const ReduceOptions& options) {
+  const bool is_plain = !is_floating(x.dtype()) && x.quantization() == nullptr;
+  if (is_plain && bits(x.dtype()) <= 16) x = cast(x, DType::f32);  // exactly
   return x.graph().add1(ops::mean_impl::mean_op(), ir::Attrs::of(options), {x});
 }
 }  // namespace thimble
+
+THIMBLE_FUNCTION_FOLDER(mean) {
+  static const FunctionDef mean_function{
+      .name = "mean",
+      .doc =
+          "The mean over axes (all where none is named). The mean of booleans is the share of "
+          "those that are true.",
+      .example = "auto y = mean(x, {.axes = {1, 2}});",
+      .inputs = {{.name = "x",
+                  .doc = "any shape",
+                  .types = ir::kFloatingTypes | ir::TypeSet{DType::i16, DType::i8, DType::i4,
+                                                            DType::u8, DType::boolean}}},
+      .outputs = {{"y", "x without the axes, or with size 1 in their place"}},
+      .options = ir::OptionSchema::of<ReduceOptions>(),
+      .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
+        return {mean(in[0], options_as<ReduceOptions>(options))};
+      },
+  };
+  static const FunctionDef* const defs[] = {&mean_function};
+  return defs;
+}

@@ -36,7 +36,7 @@ THIMBLE_OP_CASES(mean) {
       .rejects =
           {
               {"no_such_axis", {{.shape = {3, 4}}}, over({2}), "there is no axis 2"},
-              {"integers", {{.shape = {3}, .dtype = DType::i32}}, over({}), "of type f32"},
+              {"integers", {{.shape = {3}, .dtype = DType::i32}}, over({}), "must be floating"},
           },
   };
 }

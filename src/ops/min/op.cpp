@@ -25,6 +25,7 @@ void grad_fast(float* dx, const float* dy, const float* x, const float* y, const
 const OpDef& min_grad_op() {
   static const OpDef def = extremum_grad_op({
       .name = "min_grad",
+      .is_gradient = true,
       .kernels{
           .ref = ir::kernel_fn<&f32::min_grad_ref>(),
           .ref64 = ir::kernel_fn<&f64::min_grad_ref>(),

@@ -13,6 +13,7 @@ namespace {
 const OpDef& minimum_grad_op() {
   static const OpDef def = extremum_of_two_grad_op({
       .name = "minimum_grad",
+      .is_gradient = true,
       .kernels{
           .ref = ir::kernel_fn<&f32::minimum_grad_ref>(),
           .ref64 = ir::kernel_fn<&f64::minimum_grad_ref>(),

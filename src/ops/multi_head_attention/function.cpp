@@ -7,7 +7,7 @@
 
 namespace thimble {
 
-// What Python's function takes.
+// The options of the Python function.
 struct WithWeightsOptions : MultiHeadAttentionOptions {
   bool per_head = false;
 };
@@ -40,7 +40,10 @@ std::vector<ir::ArgDoc> inputs() {
   return {{.name = "query", .doc = "[N, T, E]", .batch_rank = 3},
           {.name = "key", .doc = "[N, S, K]; none: the query", .optional = true, .batch_rank = 3},
           {.name = "value", .doc = "[N, S, W]; none: the key", .optional = true, .batch_rank = 3},
-          {"mask", "[N or 1, heads or 1, T or 1, S or 1]: f32 to add, or u8 where 0 hides", true},
+          {.name = "mask",
+           .doc = "[N or 1, heads or 1, T or 1, S or 1]: f32 to add, or u8 where 0 hides",
+           .optional = true,
+           .types = ir::kFloatingTypes | DType::u8},
           {"in_proj_weight", "[E + 2 G, E], where K = W = E", true},
           {"in_proj_bias", "[E + 2 G]", true},
           {"out_proj_weight", "[E, E]", true},
@@ -119,6 +122,7 @@ THIMBLE_FUNCTION_FOLDER(multi_head_attention) {
       .parameters = parameters(),
       .options = ir::OptionSchema::of<MultiHeadAttentionOptions>(),
       .required = {"heads"},
+      .of_parameters = {"add_bias_kv"},
       .build = build,
   };
   static const FunctionDef with_weights{
@@ -136,6 +140,7 @@ THIMBLE_FUNCTION_FOLDER(multi_head_attention) {
       .parameters = parameters(),
       .options = ir::OptionSchema::of<WithWeightsOptions>(),
       .required = {"heads"},
+      .of_parameters = {"add_bias_kv"},
       .build = build_with_weights,
   };
   static const FunctionDef* const defs[] = {&plain, &with_weights};

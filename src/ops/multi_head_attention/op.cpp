@@ -30,7 +30,7 @@ THIMBLE_OP_FOLDER(multi_head_attention) { return {}; }
 namespace thimble::ops::multi_head_attention_impl {
 namespace {
 
-// What is reported of the attention weights.
+// The attention weights that are returned: none, their mean over the heads, or those of each head.
 enum class Report : uint8_t { none, mean, per_head };
 
 // Added to scores: a hidden key's share is 0 beside any other; a key of a later step has none even
@@ -86,8 +86,8 @@ Value heads_of(Value x, int64_t head) {
   return reshape(x, {-1, x.shape()[1], x.shape()[2] / head, head});
 }
 
-// What is added to scores [N, H, T, S], and what their shares are multiplied with; either may be
-// none.
+// `added` is added to the scores [N, H, T, S], and `visible` is multiplied with their shares.
+// Either may be none.
 struct Masks {
   Value added;
   Value visible;

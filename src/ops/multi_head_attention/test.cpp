@@ -19,7 +19,7 @@ MultiHeadAttentionWeights ones(Graph& g) {
           .out_proj_weight = g.constant("out", {2, 2}, {1, 0, 0, 1})};
 }
 
-// What steps 0 to 2 attend to, where a mask of f32 or u8 hides step 0 from all.
+// The attention weights of steps 0 to 2 where a mask of f32 or u8 hides step 0 from all.
 std::vector<float> weights_with_hidden_first(DType dtype) {
   Graph g;
   const Value x = g.constant("x", {1, 3, 2}, {1, 2, -1, 0.5F, 0.25F, 3});

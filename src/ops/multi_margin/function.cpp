@@ -19,7 +19,9 @@ THIMBLE_FUNCTION_FOLDER(multi_margin) {
           "Multi-class margin loss: reduce over rows of the sum over other classes of w max(0, "
           "margin - x[label] + x[c])^p / C.",
       .example = "auto loss = multi_margin(scores, label);",
-      .inputs = {{"x", "[N, C]"}, {"labels", "[N], i32"}, {"weight", "[C]", true}},
+      .inputs = {{"x", "[N, C]"},
+                 {.name = "labels", .doc = "[N]", .types = DType::i32},
+                 {"weight", "[C]", true}},
       .outputs = {{"loss", "one number, or the terms"}},
       .options = ir::OptionSchema::of<MultiMarginOptions>(),
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {

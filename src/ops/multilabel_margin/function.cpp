@@ -10,7 +10,7 @@ THIMBLE_FUNCTION_FOLDER(multilabel_margin) {
           "Multi-label margin loss: reduce over rows of the sum over labels l and other classes c "
           "of max(0, 1 - x[l] + x[c]) / C.",
       .example = "auto loss = multilabel_margin(scores, labels);",
-      .inputs = {{"x", "[N, C]"}, {"labels", "[N, C], i32"}},
+      .inputs = {{"x", "[N, C]"}, {.name = "labels", .doc = "[N, C]", .types = DType::i32}},
       .outputs = {{"loss", "one number, or the terms"}},
       .options = ir::OptionSchema::of<LossOptions>(),
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {

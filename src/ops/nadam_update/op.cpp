@@ -21,6 +21,7 @@ namespace {
 struct NAdamRule {
   static constexpr const char* name = "nadam_update";
   static constexpr const char* optimizer = "nadam";
+  static constexpr const char* type_name = "NAdam";
   static constexpr const char* doc =
       "NAdam, in place: g = grad + weight_decay * param (decoupled_weight_decay: "
       "param *= 1 - lr * weight_decay instead); m and v as in Adam; "

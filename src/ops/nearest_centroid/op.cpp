@@ -22,7 +22,6 @@ void fast(float* y, const float* x, const float* sums, const float* counts,
 
 // Checks x: [N, D], sums: [C, D] and counts: [C] at these inputs.
 void check(const ir::InferContext& c, int x, int sums, int counts) {
-  for (const int i : {x, sums, counts}) c.require_dtype(i, DType::f32);
   c.require_rank(x, 2);
   c.require_rank(sums, 2);
   c.require(c.shape(sums)[1] == c.shape(x)[1], "expected sums of as many features as x");
@@ -74,13 +73,14 @@ const OpDef& nearest_centroid_update_op() {
       .signature{
           .doc = "Adds each row of x and 1 to the sums and the count of its class; rows whose "
                  "label is no class are left out. Nothing at inference.",
-          .inputs =
-              {{"sums", "[C, D]"}, {"counts", "[C]"}, {"x", "[N, D]"}, {"labels", "[N], i32"}},
+          .inputs = {{"sums", "[C, D]"},
+                     {"counts", "[C]"},
+                     {"x", "[N, D]"},
+                     {.name = "labels", .doc = "[N]", .types = DType::i32}},
           .outputs = {{"new_sums", "[C, D]"}, {"new_counts", "[C]"}},
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         check(c, 2, 0, 1);
-        c.require_dtype(3, DType::i32);
         c.require(c.shape(3) == Shape{c.shape(2)[0]}, "expected one label a row");
         return {c.input(0), c.input(1)};
       },
@@ -150,7 +150,7 @@ THIMBLE_FUNCTION_FOLDER(nearest_centroid) {
           "adds each row to its class, and the scores say how near rows lie to the mean of each "
           "class. The states are <name>.sums [classes, D] and <name>.counts [classes].",
       .example = "g.output(\"scores\", nearest_centroid(features, label, {.classes = 10}));",
-      .inputs = {{"x", "[N, D]"}, {"labels", "[N], i32"}},
+      .inputs = {{"x", "[N, D]"}, {.name = "labels", .doc = "[N]", .types = DType::i32}},
       .outputs = {{"y", "[N, classes]"}},
       .options = ir::OptionSchema::of<NearestCentroidOptions>(),
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {

@@ -19,7 +19,7 @@ THIMBLE_FUNCTION_FOLDER(nll) {
           "of the probabilities.",
       .example = "auto loss = nll(log_softmax(x), label);",
       .inputs = {{"x", "[N, ..., classes]: logarithms of probabilities"},
-                 {"labels", "[N, ...], i32"},
+                 {.name = "labels", .doc = "[N, ...]", .types = DType::i32},
                  {"weight", "[classes]", true}},
       .outputs = {{"loss", "one number, or one a row"}},
       .options = ir::OptionSchema::of<NllOptions>(),

@@ -36,7 +36,6 @@ void grad_fast(float* dx, const float* dy, const float* y, const float* norm,
 
 Shape norm_shape(const ir::InferContext& c) {
   const auto& options = c.attrs.as<NormalizeOptions>();
-  c.require_dtype(0, DType::f32);
   c.require(options.p > 0.0 && options.p < 1e6, "expected p above 0 (and below 1e6)");
   c.require(options.epsilon >= 0.0, "expected an epsilon of at least 0");
   std::vector<int64_t> dims = c.shape(0).dims();
@@ -63,6 +62,7 @@ ir::Params grad_params(const ir::KernelContext& c) {
 const OpDef& normalize_grad_op() {
   static const OpDef def{
       .name = "normalize_grad",
+      .is_gradient = true,
       .signature{
           .doc = "The gradient of normalize, from its results: dx = (dy - sign(y) |y|^(p - 1) * "
                  "sum along the axis of dy y) / norm where norm > epsilon, else dy / epsilon.",

@@ -37,7 +37,7 @@ THIMBLE_OP_CASES(normalize) {
           {{"no_such_axis", {{.shape = {3, 4}}}, attrs(2, 2.0), "there is no axis 2"},
            {"scalar", {{.shape = {}}}, attrs(-1, 2.0), "there is no axis -1"},
            {"small_p", {{.shape = {3, 4}}}, attrs(-1, 0.0), "p above 0"},
-           {"integers", {{.shape = {3}, .dtype = DType::i32}}, attrs(-1, 2.0), "of type f32"}},
+           {"integers", {{.shape = {3}, .dtype = DType::i32}}, attrs(-1, 2.0), "must be floating"}},
   };
 }
 

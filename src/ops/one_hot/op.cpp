@@ -18,12 +18,11 @@ const OpDef& one_hot_op() {
           .doc = "Class indices as rows of zeros with a one: y[.., c] = 1 where c = x[..]. An "
                  "index that is no class gives a row of zeros.",
           .example = "auto t = one_hot(label, {.classes = 10});",
-          .inputs = {{"x", "any shape, an integer type"}},
+          .inputs = {{.name = "x", .doc = "any shape", .types = DType::i32}},
           .outputs = {{"y", "[the shape of x, classes], f32"}},
           .attrs = ir::Attrs::schema_of<OneHotOptions>(),
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-        c.require_dtype(0, DType::i32);
         const int64_t classes = c.attrs.as<OneHotOptions>().classes;
         c.require(classes >= 1, "expected at least one class");
         c.require(classes < (int64_t{1} << 31), "expected fewer than 2^31 classes");

@@ -27,8 +27,6 @@ ir::Params params_of(const Shape& x) {
 }
 
 void check(const ir::InferContext& c) {
-  c.require_dtype(0, DType::f32);
-  c.require_dtype(1, DType::i32);
   c.require(c.shape(0).rank() >= 2, "expected sequences [N, T, ...]");
   c.require(c.shape(1) == Shape({c.shape(0)[0]}), "expected a length for each sequence, [N]");
 }
@@ -43,7 +41,8 @@ Shape without_steps(const Shape& x) {
 // Completes the definition of an op that keeps the shape; the caller sets name, doc, example,
 // gradient and kernels.
 OpDef steps(OpDef def) {
-  def.signature.inputs = {{"x", "[N, T, ...]"}, {"lengths", "[N], i32"}};
+  def.signature.inputs = {{"x", "[N, T, ...]"},
+                          {.name = "lengths", .doc = "[N]", .types = DType::i32}};
   def.signature.outputs = {{"y", "the shape of x"}};
   def.infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
     check(c);
@@ -102,15 +101,14 @@ void describe(LastGradAttrs& a, ir::FieldVisitor& v) {
 const OpDef& last_grad_op() {
   static const OpDef def{
       .name = "last_of_sequence_grad",
+      .is_gradient = true,
       .signature{
           .doc = "The gradient of last_of_sequence: zeros but for the last step that counts.",
-          .inputs = {{"dy", "[N, ...]"}, {"lengths", "[N], i32"}},
+          .inputs = {{"dy", "[N, ...]"}, {.name = "lengths", .doc = "[N]", .types = DType::i32}},
           .outputs = {{"dx", "[N, T, ...]"}},
           .attrs = ir::Attrs::schema_of<LastGradAttrs>(),
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-        c.require_dtype(0, DType::f32);
-        c.require_dtype(1, DType::i32);
         std::vector<int64_t> dims = c.shape(0).dims();
         dims.insert(dims.begin() + 1, c.attrs.as<LastGradAttrs>().steps);
         return {{DType::f32, Shape(std::move(dims))}};
@@ -131,7 +129,7 @@ const OpDef& last_of_sequence_op() {
       .signature{
           .doc = "The last step of every sequence, as its length says.",
           .example = "auto last = last_of_sequence(states, lengths);",
-          .inputs = {{"x", "[N, T, ...]"}, {"lengths", "[N], i32"}},
+          .inputs = {{"x", "[N, T, ...]"}, {.name = "lengths", .doc = "[N]", .types = DType::i32}},
           .outputs = {{"y", "[N, ...]"}},
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {

@@ -25,7 +25,7 @@ OpCases sequences(bool last) {
       .rejects =
           {{"vector", {{.shape = {3}}, lengths}, {}, "sequences [N, T, ...]"},
            {"other_count", {x, {.shape = {4}, .dtype = DType::i32}}, {}, "a length for each"},
-           {"lengths_of_f32", {x, {.shape = {3}}}, {}, "of type i32"}},
+           {"lengths_of_f32", {x, {.shape = {3}}}, {}, "must be i32"}},
   };
 }
 

@@ -37,7 +37,6 @@ double fill_of(const ir::TensorType& type, double value) {
 std::vector<ir::TensorType> infer(const ir::InferContext& c) {
   const auto& options = c.attrs.as<PadOptions>();
   const Shape& x = c.shape(0);
-  c.require_dtype(0, DType::f32);
   c.require(x.rank() <= kMaxRank, fmt::format("expected at most {} dimensions", kMaxRank));
   const auto rank = static_cast<size_t>(x.rank());
   c.require(options.mode == PadMode::constant, "other modes are built by pad() from several ops");
@@ -65,7 +64,7 @@ ir::Params params(const ir::KernelContext& c) {
     axes.push_back({c.in(0)[static_cast<int>(i)], strides[i]});
     offset += options.before[i] * strides[i];
   }
-  strided_dims d = strided_dims_of(axes, offset, c.out().elements(), DType::f32);
+  strided_dims d = strided_dims_of(axes, offset, c.out().elements(), c.outputs[0].dtype);
   d.fill = fill_of(*c.inputs[0], options.value);
   return d;
 }
@@ -76,6 +75,14 @@ std::vector<Value> vjp(const ir::VjpContext& c) {
   // Counted from the end, so that it holds for every batch size.
   for (const int64_t after : options.after) back.stops.push_back(after == 0 ? kEnd : -after);
   return {slice(c.grad(), back)};
+}
+
+std::vector<ir::TypedKernels> all_kernels() {
+  std::vector<ir::TypedKernels> kernels = INTEGER_KERNELS(pad);
+  for (const DType dtype : {DType::i4, DType::boolean}) {
+    kernels.push_back({.inputs = {dtype}, .ref = ir::kernel_fn<&strided_scatter_packed>()});
+  }
+  return kernels;
 }
 
 const OpDef& pad_op() {
@@ -94,7 +101,7 @@ const OpDef& pad_op() {
           .params = params,
           .ref = ir::kernel_fn<&f32::pad_ref>(),
           .ref64 = ir::kernel_fn<&f64::pad_ref>(),
-          .typed = INTEGER_KERNELS(pad),
+          .typed = all_kernels(),
       },
       .flow{.samples =
                 [](const ir::SamplesContext& c) {

@@ -7,7 +7,7 @@
 
 namespace thimble {
 
-// What the padding contains: a constant, the tensor mirrored without its outermost elements, the
+// The contents of the padding: a constant, the tensor mirrored without its outermost elements, the
 // outermost elements repeated, or the elements of the other end.
 enum class PadMode : uint8_t { constant, reflect, replicate, circular };
 

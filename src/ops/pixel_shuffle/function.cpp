@@ -17,7 +17,8 @@ THIMBLE_FUNCTION_FOLDER(pixel_shuffle) {
           "Channels become pixels: y[n, h*r + i, w*r + j, c] = x[n, h, w, (c*r + i)*r + j], r = "
           "factor.",
       .example = "auto y = pixel_shuffle(x, {.factor = 2});",
-      .inputs = {{.name = "x", .doc = "[N, H, W, C * r^2]", .batch_rank = 4}},
+      .inputs =
+          {{.name = "x", .doc = "[N, H, W, C * r^2]", .batch_rank = 4, .types = ir::kAnyType}},
       .outputs = {{.name = "y", .doc = "[N, H*r, W*r, C]", .batch_rank = 4}},
       .options = ir::OptionSchema::of<PixelShuffleOptions>(),
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
@@ -28,7 +29,7 @@ THIMBLE_FUNCTION_FOLDER(pixel_shuffle) {
       .name = "pixel_unshuffle",
       .doc = "Pixels become channels: the opposite of pixel_shuffle.",
       .example = "auto y = pixel_unshuffle(x, {.factor = 2});",
-      .inputs = {{.name = "x", .doc = "[N, H*r, W*r, C]", .batch_rank = 4}},
+      .inputs = {{.name = "x", .doc = "[N, H*r, W*r, C]", .batch_rank = 4, .types = ir::kAnyType}},
       .outputs = {{.name = "y", .doc = "[N, H, W, C * r^2]", .batch_rank = 4}},
       .options = ir::OptionSchema::of<PixelShuffleOptions>(),
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {

@@ -24,8 +24,6 @@ void prelu_grad_simd(float* dx, float* dweight, const float* dy, const float* x,
 namespace {
 
 void check(const ir::InferContext& c, int x, int weight) {
-  c.require_dtype(x, DType::f32);
-  c.require_dtype(weight, DType::f32);
   const Shape& shape = c.shape(x);
   c.require(
       c.shape(weight) == Shape{1} || (shape.rank() >= 1 && c.shape(weight) == Shape{shape[-1]}),
@@ -44,6 +42,7 @@ axis_dims dims_of(const Shape& x, const Shape& weight) {
 const OpDef& prelu_grad_op() {
   static const OpDef def{
       .name = "prelu_grad",
+      .is_gradient = true,
       .signature{
           .doc = "The gradients of prelu: dx = dy where x > 0, else weight * dy; dweight = sum of "
                  "dy x over x <= 0.",

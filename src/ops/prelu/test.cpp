@@ -17,10 +17,12 @@ THIMBLE_OP_CASES(prelu) {
                 of("many_channels", {9, 131}, 131), of("many_rows", {40, 40, 40, 6}, 6),
                 of("long_vector", {70001}, 1), of("scalar", {}, 1), of("empty", {0, 4}, 4),
                 of("no_channels", {4, 0}, 1)},
-      .rejects =
-          {{"another_weight", {{.shape = {3, 4}}, {.shape = {3}}}, {}, "a weight [1], or"},
-           {"matrix", {{.shape = {3, 4}}, {.shape = {1, 4}}}, {}, "a weight [1], or"},
-           {"integers", {{.shape = {2}, .dtype = DType::i32}, {.shape = {1}}}, {}, "of type f32"}},
+      .rejects = {{"another_weight", {{.shape = {3, 4}}, {.shape = {3}}}, {}, "a weight [1], or"},
+                  {"matrix", {{.shape = {3, 4}}, {.shape = {1, 4}}}, {}, "a weight [1], or"},
+                  {"integers",
+                   {{.shape = {2}, .dtype = DType::i32}, {.shape = {1}}},
+                   {},
+                   "must be floating"}},
   };
 }
 

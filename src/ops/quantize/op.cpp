@@ -21,7 +21,6 @@ const OpDef& quantize_op() {
           .attrs = ir::Attrs::schema_of<QuantizeOptions>(),
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-        c.require_dtype(0, DType::f32);
         return {quantized_type(c, c.shape(0), result_of(c.attrs.as<QuantizeOptions>()))};
       },
       .kernels{

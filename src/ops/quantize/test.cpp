@@ -29,7 +29,7 @@ THIMBLE_OP_CASES(quantize) {
                   {"a_scale_that_f32_does_not_hold", {numbers}, to(1e-60, 0), "that is above 0"},
                   {"a_scale_that_is_no_number", {numbers}, to(NAN, 0), "that is above 0"},
                   {"a_zero_point_beyond_int8", {numbers}, to(1.0, 128), "from -128 to 127"},
-                  {"whole_numbers", {plain_int8({3})}, to(1.0, 0), "type f32"}},
+                  {"whole_numbers", {plain_int8({3})}, to(1.0, 0), "must be floating"}},
   };
 }
 

@@ -23,7 +23,7 @@ void describe(GlobalOptions& o, ir::FieldVisitor& v) {
 std::vector<ir::TensorType> infer(const ir::InferContext& c) {
   const auto& attrs = c.attrs.as<QuantizedAveragePool2dAttrs>();
   require_quantized(c, 0);
-  check_image_shape(c, 0);
+  check_image(c, 0);
   const Shape& x = c.shape(0);
   const Pair places = pool_places(c, pool_window(attrs), image_size(x), attrs.ceil_mode);
   return {{DType::i8, {x[0], places.h, places.w, x[3]}, c.input(0).quantization}};
@@ -44,7 +44,10 @@ const OpDef& quantized_average_pool2d_op() {
           .doc = "The mean of every window of int8 images, rounded to an int8 of the same scale: "
                  "halves to even (float) or away from zero (fixed_point).",
           .example = "auto y = quantized_average_pool2d(x, {.kernel = 2});",
-          .inputs = {{.name = "x", .doc = "[N, H, W, C], i8 with one scale", .batch_rank = 4}},
+          .inputs = {{.name = "x",
+                      .doc = "[N, H, W, C], i8 with one scale",
+                      .batch_rank = 4,
+                      .types = DType::i8}},
           .outputs = {{.name = "y",
                        .doc = "[N, P, Q, C], i8 of the quantization of x",
                        .batch_rank = 4}},
@@ -103,7 +106,10 @@ THIMBLE_FUNCTION_FOLDER(quantized_average_pool2d) {
       .name = "quantized_global_average_pool2d",
       .doc = "The rounded mean of every channel of an int8 image.",
       .example = "auto features = quantized_global_average_pool2d(images);",
-      .inputs = {{.name = "x", .doc = "[N, H, W, C], i8 with one scale", .batch_rank = 4}},
+      .inputs = {{.name = "x",
+                  .doc = "[N, H, W, C], i8 with one scale",
+                  .batch_rank = 4,
+                  .types = DType::i8}},
       .outputs = {{.name = "y", .doc = "[N, C], i8 of the quantization of x", .batch_rank = 2}},
       .options = ir::OptionSchema::of<GlobalOptions>(),
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {

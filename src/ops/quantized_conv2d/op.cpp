@@ -20,11 +20,11 @@ std::vector<ir::TensorType> infer(const ir::InferContext& c) {
   const auto& attrs = c.attrs.as<QuantizedConv2dAttrs>();
   require_quantized(c, 0);
   require_quantized_weights(c, 1, 0);
-  check_image_shape(c, 0);
+  check_image(c, 0);
   c.require_rank(1, 4);
   const Shape& x = c.shape(0);
   const int64_t channels = c.shape(1)[0];
-  check_weight_shape(c, attrs.groups, channels, x[3], "output", "input");
+  check_weights(c, attrs.groups, channels, x[3], "output", "input");
   require_quantized_bias(c, 2, channels);
   const Window window = convolution(attrs, c.shape(1)).window;
   check_window(c, window);
@@ -58,11 +58,15 @@ const OpDef& quantized_conv2d_op() {
                  "(x[n, p*stride + r*dilation - padding, ..., c] - zero point of x) w[k, r, s, c] "
                  "+ bias[k], which saturates. groups = C is a depthwise convolution.",
           .example = "auto y = quantized_conv2d(x, weight, bias, {.padding = 1, .scale = 0.02});",
-          .inputs = {{.name = "x", .doc = "[N, H, W, C], i8 with one scale", .batch_rank = 4},
-                     {"weight",
-                      "[K, kh, kw, C / groups], i8 with one scale or one per output "
-                      "channel"},
-                     {"bias", "[K], i32", true}},
+          .inputs = {{.name = "x",
+                      .doc = "[N, H, W, C], i8 with one scale",
+                      .batch_rank = 4,
+                      .types = DType::i8},
+                     {.name = "weight",
+                      .doc = "[K, kh, kw, C / groups], i8 with one scale or one per output "
+                             "channel",
+                      .types = DType::i8},
+                     {.name = "bias", .doc = "[K]", .optional = true, .types = DType::i32}},
           .outputs = {{.name = "y", .doc = "[N, P, Q, K], i8 with one scale", .batch_rank = 4}},
           .attrs = ir::Attrs::schema_of<QuantizedConv2dAttrs>(),
       },

@@ -19,13 +19,13 @@ Convolution convolution(const QuantizedConvTranspose2dAttrs& attrs, const Shape&
 std::vector<ir::TensorType> infer(const ir::InferContext& c) {
   require_quantized(c, 0);
   require_quantized_weights(c, 1, 3);
-  check_image_shape(c, 0);
+  check_image(c, 0);
   c.require_rank(1, 4);
   const Shape& x = c.shape(0);
   check_window(c, convolution(c.attrs.as<QuantizedConvTranspose2dAttrs>(), c.shape(1)).window);
   const auto attrs = canonical_transpose(c.attrs.as<QuantizedConvTranspose2dAttrs>());
   const int64_t channels = grouped_channels(c, attrs.groups);
-  check_weight_shape(c, attrs.groups, x[3], channels, "input", "output");
+  check_weights(c, attrs.groups, x[3], channels, "input", "output");
   require_quantized_bias(c, 2, channels);
   const Window window = convolution(attrs, c.shape(1)).window;
   const Pair size = checked_transpose_size(c, attrs, window);
@@ -58,11 +58,15 @@ const OpDef& quantized_conv_transpose2d_op() {
                  "which saturates.",
           .example = "auto y = quantized_conv_transpose2d(x, weight, bias, {.stride = 2, .padding "
                      "= 1, .scale = 0.02});",
-          .inputs = {{.name = "x", .doc = "[N, H, W, C], i8 with one scale", .batch_rank = 4},
-                     {"weight",
-                      "[C, kh, kw, K / groups], i8 with one scale or one per index of "
-                      "axis 3"},
-                     {"bias", "[K], i32", true}},
+          .inputs = {{.name = "x",
+                      .doc = "[N, H, W, C], i8 with one scale",
+                      .batch_rank = 4,
+                      .types = DType::i8},
+                     {.name = "weight",
+                      .doc = "[C, kh, kw, K / groups], i8 with one scale or one per index of "
+                             "axis 3",
+                      .types = DType::i8},
+                     {.name = "bias", .doc = "[K]", .optional = true, .types = DType::i32}},
           .outputs = {{.name = "y", .doc = "[N, P, Q, K], i8 with one scale", .batch_rank = 4}},
           .attrs = ir::Attrs::schema_of<QuantizedConvTranspose2dAttrs>(),
       },

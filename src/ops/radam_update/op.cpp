@@ -21,6 +21,7 @@ namespace {
 struct RAdamRule {
   static constexpr const char* name = "radam_update";
   static constexpr const char* optimizer = "radam";
+  static constexpr const char* type_name = "RAdam";
   static constexpr const char* doc =
       "RAdam, in place: g = grad + weight_decay * param (decoupled_weight_decay: "
       "param *= 1 - lr * weight_decay instead); m and v as in Adam; r_max = 2 / (1 - beta2) - 1; "

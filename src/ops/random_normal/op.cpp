@@ -94,7 +94,7 @@ THIMBLE_FUNCTION_FOLDER(random_normal) {
       .name = "random_normal",
       .doc = "Normally distributed random numbers, new ones each step. No gradient flows through.",
       .example = "auto noise = random_normal(x);",
-      .inputs = {{"like", "gives the shape"}},
+      .inputs = {{.name = "like", .doc = "gives the shape", .types = ir::kAnyType}},
       .outputs = {{"y", "the shape of like, f32"}},
       .options = ir::OptionSchema::of<RandomNormalOptions>(),
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {

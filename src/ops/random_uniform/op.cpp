@@ -100,7 +100,7 @@ THIMBLE_FUNCTION_FOLDER(random_uniform) {
           "Random numbers evenly spread over [low, high), new ones each step. No gradient flows "
           "through.",
       .example = "auto noise = random_uniform(x, {.low = -1, .high = 1});",
-      .inputs = {{"like", "gives the shape"}},
+      .inputs = {{.name = "like", .doc = "gives the shape", .types = ir::kAnyType}},
       .outputs = {{"y", "the shape of like, f32"}},
       .options = ir::OptionSchema::of<RandomUniformOptions>(),
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {

@@ -27,8 +27,6 @@ const OpDef& regularize_gradient_op() {
           .attrs = ir::Attrs::schema_of<RegularizeGradientOptions>(),
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-        c.require_dtype(0, DType::f32);
-        c.require_dtype(1, DType::f32);
         c.require(c.shape(0) == c.shape(1), "expected a gradient of the parameter's shape");
         const auto& options = c.attrs.as<RegularizeGradientOptions>();
         c.require(options.l1 >= 0.0 && options.l2 >= 0.0, "l1 and l2 must not be negative");

@@ -33,11 +33,11 @@ OpCases divisions() {
       .rejects = {{"two_types",
                    {{.shape = {3}, .dtype = DType::i32}, {.shape = {3}}},
                    {},
-                   "a and b of one type"},
+                   "no kernel for these types together"},
                   {"bytes",
                    {{.shape = {3}, .dtype = DType::u8}, {.shape = {3}, .dtype = DType::u8}},
                    {},
-                   "f32"},
+                   "must be floating, i64 or i32"},
                   {"shapes", {{.shape = {3, 4}}, {.shape = {3}}}, {}, "shapes that broadcast"}},
   };
 }

@@ -14,7 +14,6 @@ namespace {
 
 std::vector<ir::TensorType> infer(const ir::InferContext& c) {
   for (int i = 0; i < 3; ++i) {
-    c.require_dtype(i, DType::f32);
     c.require(c.shape(i) == c.shape(0), "expected tensors of one shape");
   }
   return {c.input(0)};
@@ -25,6 +24,7 @@ ir::Params params(const ir::KernelContext& c) { return copy_dims_of(c.outputs[0]
 const OpDef& reparametrize_grad_op() {
   static const OpDef def{
       .name = "reparametrize_grad",
+      .is_gradient = true,
       .signature{
           .doc = "The gradient of reparametrize by logvar: dz (z - mean) / 2.",
           .inputs = {{"dz", "any shape"}, {"z", "the shape of dz"}, {"mean", "the shape of dz"}},

@@ -21,7 +21,7 @@ THIMBLE_OP_CASES(reparametrize) {
            {"integers",
             {{.shape = {3}}, {.shape = {3}, .dtype = DType::i32}, {.shape = {3}}},
             {},
-            "of type f32"}},
+            "must be floating"}},
   };
 }
 

@@ -21,7 +21,7 @@ const OpDef& requantize_op() {
           .doc = "int8 under another scale and zero point: y = clamp(round((x - its zero point) * "
                  "its scale / scale) + zero_point, -128, 127).",
           .example = "auto y = requantize(x, {.scale = 0.1, .zero_point = 3});",
-          .inputs = {{"x", "any shape, i8 with one scale"}},
+          .inputs = {{.name = "x", .doc = "any shape, i8 with one scale", .types = DType::i8}},
           .outputs = {{"y", "the shape of x, i8 with this quantization"}},
           .attrs = ir::Attrs::schema_of<RequantizeOptions>(),
       },

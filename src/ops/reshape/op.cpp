@@ -53,7 +53,7 @@ const OpDef& reshape_op() {
       .signature{
           .doc = "The elements of x in their order under another shape; one dimension may be -1.",
           .example = "auto images = reshape(x, {-1, 7, 7, 8});",
-          .inputs = {{"x", "any type and shape"}},
+          .inputs = {{"x", "any shape"}},
           .outputs = {{"y", "the new shape"}},
           .attrs = ir::Attrs::schema_of<ReshapeAttrs>(),
       },
@@ -78,7 +78,7 @@ const OpDef& flatten_op() {
       .signature{
           .doc = "The elements of x as [N, rest]: all axes but the first become one.",
           .example = "auto y = flatten(images);",
-          .inputs = {{"x", "[N, ...], any type"}},
+          .inputs = {{"x", "[N, ...]"}},
           .outputs = {{"y", "[N, rest]"}},
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {

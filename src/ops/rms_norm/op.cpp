@@ -17,6 +17,7 @@ ir::Params params_of(const ir::KernelContext& c, const Shape& x) {
 const OpDef& rms_norm_grad_op() {
   static const OpDef def{
       .name = "rms_norm_grad",
+      .is_gradient = true,
       .signature{
           .doc = "The gradients of rms_norm. With g = dy * gamma and xhat = x * rstd: dx = rstd * "
                  "(g - xhat * mean of (g * xhat)), dgamma = sum over rows of dy * xhat.",

@@ -19,6 +19,7 @@ namespace {
 struct Rmsprop {
   static constexpr const char* name = "rmsprop_update";
   static constexpr const char* optimizer = "rmsprop";
+  static constexpr const char* type_name = "RMSProp";
   static constexpr const char* doc =
       "RMSProp, in place: g = grad + weight_decay * param; v = alpha * v + (1 - alpha) * g^2; "
       "centered: a += (1 - alpha) * (g - a) and v - a^2 stands in for v; c = g / (sqrt(v) + "

@@ -24,6 +24,7 @@ namespace {
 const OpDef& rnn_grad_op() {
   static const OpDef def{
       .name = "rnn_scan_grad",
+      .is_gradient = true,
       .signature{
           .doc = "The gradients of rnn_scan; that of weight_hh follows from dx.",
           .inputs = {{"dh", "[N, T, units]"},

@@ -17,6 +17,7 @@ namespace {
 
 void fast(unsigned char* y, const unsigned char* x, const roll_dims* d,
           parallel::ThreadPool& pool) {
+  if (copy_is_packed(d->element)) return f32::roll_ref(y, x, d);  // rows may share a byte
   const int64_t row_elements = int64_t{d->size[d->count - 1]} * d->run;
   for_each_row(pool, d->rows, row_elements,
                [&](int64_t row) { f32::roll_part(y, x, static_cast<int>(row), d); });
@@ -68,7 +69,6 @@ ir::Params params(const ir::KernelContext& c) {
 }
 
 void check(const ir::InferContext& c, const RollOptions& options) {
-  require_addressable(c, 0);
   const int rank = c.shape(0).rank();
   c.require(rank <= kMaxRank, fmt::format("expected at most {} dimensions", kMaxRank));
   if (options.axes.empty()) {
@@ -91,7 +91,7 @@ const OpDef& roll_op() {
           .doc = "x with its elements moved along axes; those that leave at one end come in at the "
                  "other.",
           .example = "auto y = roll(x, {.shifts = {1}, .axes = {0}});",
-          .inputs = {{"x", "at most 8 dimensions, any type"}},
+          .inputs = {{"x", "at most 8 dimensions"}},
           .outputs = {{"y", "the shape of x"}},
           .attrs = ir::Attrs::schema_of<RollOptions>(),
       },

@@ -14,7 +14,7 @@ struct RollOptions {
 void describe(RollOptions& options, ir::FieldVisitor& visitor);
 
 // x with its elements shifted along axes; elements that leave at one end enter at the other. x: any
-// type that is not packed; y: the shape of x. Equal to torch.roll and numpy.roll. Throws Error
+// type; y: the shape of x. Equal to torch.roll and numpy.roll. Throws Error
 // unless there is a shift for each axis, or one shift and no axis.
 Value roll(Value x, const RollOptions& options);
 

@@ -40,8 +40,6 @@ const OpDef& rotate_pairs_op() {
           .attrs = ir::Attrs::schema_of<RotatePairsAttrs>(),
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-        c.require_dtype(0, DType::f32);
-        c.require_dtype(1, DType::f32);
         c.require(c.shape(0).rank() >= 3, "expected x [N, T, ..., D]");
         c.require_rank(1, 3);
         const Shape& turns = c.shape(1);

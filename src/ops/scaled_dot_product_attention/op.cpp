@@ -59,8 +59,6 @@ double flops(const ir::Params& params) {
 void check_mask(const ir::InferContext& c, const Places& at) {
   if (!c.has(at.mask)) return;
   const ir::TensorType& mask = c.input(at.mask);
-  c.require(mask.dtype == DType::f32 || mask.dtype == DType::u8,
-            "expected a mask of type f32, to add, or u8, where 0 hides");
   c.require_rank(at.mask, 4);
   const Shape& q = c.shape(at.q);
   const int64_t sizes[] = {q[0], q[2], q[1], c.shape(at.k)[1]};
@@ -73,7 +71,6 @@ void check_mask(const ir::InferContext& c, const Places& at) {
 void check(const ir::InferContext& c, const Places& at) {
   const auto& attrs = c.attrs.as<AttentionAttrs>();
   for (const int i : {at.q, at.k, at.v}) {
-    c.require_dtype(i, DType::f32);
     c.require_rank(i, 4);
   }
   const Shape& q = c.shape(at.q);
@@ -136,14 +133,17 @@ ir::RowBlocks by_samples(const ir::KernelContext& c, std::vector<int> inputs, in
   return {std::move(inputs), std::move(outputs)};
 }
 
-const std::vector<ir::ArgDoc> kGradInputs = {{"rng", "[6], u32: with dropout", true},
-                                             {"dy", "[N, T, H, E]"},
-                                             {"q", "[N, T, H, D]"},
-                                             {"k", "[N, S, G, D]"},
-                                             {"v", "[N, S, G, E]"},
-                                             {"y", "[N, T, H, E]"},
-                                             {"lse", "[N, H, T]"},
-                                             {"mask", "[N or 1, H or 1, T or 1, S or 1]", true}};
+std::vector<ir::ArgDoc> grad_inputs(ir::TypeSet mask) {
+  return {
+      {"rng", "[6], u32: with dropout", true},
+      {"dy", "[N, T, H, E]"},
+      {"q", "[N, T, H, D]"},
+      {"k", "[N, S, G, D]"},
+      {"v", "[N, S, G, E]"},
+      {"y", "[N, T, H, E]"},
+      {"lse", "[N, H, T]"},
+      {.name = "mask", .doc = "[N or 1, H or 1, T or 1, S or 1]", .optional = true, .types = mask}};
+}
 
 void check_grad(const ir::InferContext& c) {
   check(c, kBackward);
@@ -156,9 +156,10 @@ void check_grad(const ir::InferContext& c) {
 const OpDef& grad_op() {
   static const OpDef def{
       .name = "scaled_dot_product_attention_grad",
+      .is_gradient = true,
       .signature{
           .doc = "The gradients of attention; the weights are recomputed from lse.",
-          .inputs = kGradInputs,
+          .inputs = grad_inputs(ir::kFloatingTypes | DType::u8),
           .outputs = {{"dq", "[N, T, H, D]"}, {"dk", "[N, S, G, D]"}, {"dv", "[N, S, G, E]"}},
           .attrs = ir::Attrs::schema_of<AttentionAttrs>(),
       },
@@ -189,15 +190,15 @@ const OpDef& grad_op() {
 const OpDef& mask_grad_op() {
   static const OpDef def{
       .name = "scaled_dot_product_attention_mask_grad",
+      .is_gradient = true,
       .signature{
           .doc = "The gradient of the values that a mask of attention adds.",
-          .inputs = kGradInputs,
+          .inputs = grad_inputs(ir::kFloatingTypes),
           .outputs = {{"dmask", "the shape of mask"}},
           .attrs = ir::Attrs::schema_of<AttentionAttrs>(),
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         check_grad(c);
-        c.require_dtype(7, DType::f32);
         return {c.input(7)};
       },
       .kernels{
@@ -236,8 +237,10 @@ const OpDef& attention_op() {
                      {"q", "[N, T, H, D]"},
                      {"k", "[N, S, G, D], G divides H"},
                      {"v", "[N, S, G, E]"},
-                     {"mask", "[N or 1, H or 1, T or 1, S or 1]: f32 to add, or u8 where 0 hides",
-                      true}},
+                     {.name = "mask",
+                      .doc = "[N or 1, H or 1, T or 1, S or 1]: f32 to add, or u8 where 0 hides",
+                      .optional = true,
+                      .types = ir::kFloatingTypes | DType::u8}},
           .outputs = {{"y", "[N, T, H, E]"}, {"lse", "[N, H, T]"}},
           .attrs = ir::Attrs::schema_of<AttentionAttrs>(),
       },
@@ -323,8 +326,10 @@ THIMBLE_FUNCTION_FOLDER(scaled_dot_product_attention) {
       .inputs = {{.name = "q", .doc = "[N, T, H, D]", .batch_rank = 4},
                  {.name = "k", .doc = "[N, S, G, D], G divides H", .batch_rank = 4},
                  {.name = "v", .doc = "[N, S, G, E]", .batch_rank = 4},
-                 {"mask", "[N or 1, H or 1, T or 1, S or 1]: f32 to add, or u8 where 0 hides",
-                  true}},
+                 {.name = "mask",
+                  .doc = "[N or 1, H or 1, T or 1, S or 1]: f32 to add, or u8 where 0 hides",
+                  .optional = true,
+                  .types = ir::kFloatingTypes | DType::u8}},
       .outputs = {{.name = "y", .doc = "[N, T, H, E]", .batch_rank = 4}},
       .options = ir::OptionSchema::of<AttentionOptions>(),
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {

@@ -84,7 +84,7 @@ THIMBLE_OP_CASES(scaled_dot_product_attention) {
            {"mask_type",
             {kNone, q, q, q, {.shape = {1, 1, 3, 3}, .dtype = DType::i32}},
             plain,
-            "type f32, to add, or u8"},
+            "mask must be floating or u8"},
            {"dropout_without_random_state",
             {kNone, q, q, q, kNone},
             attrs_of("scaled_dot_product_attention", R"({"dropout": 0.5})"),

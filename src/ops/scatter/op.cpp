@@ -41,16 +41,16 @@ const OpDef& scatter_op() {
                  "k] = source[i, j, k] for axis 1, or a number where there is no source.",
           .example = "auto y = scatter(x, index, source, {.axis = 1});",
           .inputs = {{"x", "any shape"},
-                     {"index", "i32, as many dimensions, no larger but along the axis"},
+                     {.name = "index",
+                      .doc = "as many dimensions, no larger but along the axis",
+                      .types = DType::i32},
                      {"source", "the shape of index", true}},
           .outputs = {{"y", "the shape of x"}},
           .attrs = ir::Attrs::schema_of<ScatterOptions>(),
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-        c.require_dtype(0, DType::f32);
         check_indexed(c, c.shape(0), 1, c.attrs.as<ScatterOptions>().axis);
         if (c.has(2)) {
-          c.require_dtype(2, DType::f32);
           c.require(c.shape(2) == c.shape(1), "expected a source of the shape of index");
           require_same_quantization(c, 0, 2);
         } else {

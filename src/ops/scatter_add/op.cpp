@@ -33,15 +33,15 @@ const OpDef& scatter_add_op() {
                  "source[i, j, k] for axis 1.",
           .example = "auto y = scatter_add(x, index, source, {.axis = 1});",
           .inputs = {{"x", "any shape"},
-                     {"index", "i32, as many dimensions, no larger but along the axis"},
+                     {.name = "index",
+                      .doc = "as many dimensions, no larger but along the axis",
+                      .types = DType::i32},
                      {"source", "the shape of index"}},
           .outputs = {{"y", "the shape of x"}},
           .attrs = ir::Attrs::schema_of<ScatterAddOptions>(),
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-        c.require_dtype(0, DType::f32);
         check_indexed(c, c.shape(0), 1, c.attrs.as<ScatterAddOptions>().axis);
-        c.require_dtype(2, DType::f32);
         c.require(c.shape(2) == c.shape(1), "expected a source of the shape of index");
         require_plain_numbers(c);
         return {c.input(0)};
@@ -72,15 +72,16 @@ const OpDef& scatter_add_op() {
 const OpDef& gather_grad_op() {
   static const OpDef def{
       .name = "gather_grad",
+      .is_gradient = true,
       .signature{
           .doc = "The gradient of gather by its input: dy added to zeros where the index says.",
-          .inputs = {{"dy", "the shape of index"}, {"index", "i32, gather's"}},
+          .inputs = {{"dy", "the shape of index"},
+                     {.name = "index", .doc = "gather's", .types = DType::i32}},
           .outputs = {{"dx", "the shape in the attributes"}},
           .attrs = ir::Attrs::schema_of<GatherGradAttrs>(),
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         const auto& attrs = c.attrs.as<GatherGradAttrs>();
-        c.require_dtype(0, DType::f32);
         check_indexed(c, attrs.shape, 1, attrs.axis);
         c.require(c.shape(0) == c.shape(1), "expected dy of the shape of index");
         return {{DType::f32, attrs.shape}};

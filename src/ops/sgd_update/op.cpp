@@ -19,6 +19,7 @@ namespace {
 struct Sgd {
   static constexpr const char* name = "sgd_update";
   static constexpr const char* optimizer = "sgd";
+  static constexpr const char* type_name = "SGD";
   static constexpr const char* doc =
       "Stochastic gradient descent, in place: g = grad + weight_decay * param; with momentum, "
       "b = momentum * b + (1 - dampening) * g (b = g in step 1) and g = b, or g + momentum * b for "

@@ -20,6 +20,7 @@ namespace {
 struct SignSGDRule {
   static constexpr const char* name = "sign_sgd_update";
   static constexpr const char* optimizer = "sign_sgd";
+  static constexpr const char* type_name = "SignSGD";
   static constexpr const char* doc =
       "Descent by signs, in place: g = grad + weight_decay * param (decoupled_weight_decay: "
       "param *= 1 - lr * weight_decay instead); with momentum, b = momentum * b + (1 - momentum) * "

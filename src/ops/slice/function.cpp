@@ -7,7 +7,7 @@ THIMBLE_FUNCTION_FOLDER(slice) {
       .doc =
           "A part of some axes: the elements at start, start + step, ... before stop, with starts "
           "and stops as in NumPy; where a step is negative the axis is walked backwards.",
-      .inputs = {{"x", "any type and shape"}},
+      .inputs = {{"x", "any shape"}},
       .outputs = {{"y", "x with the axes cut"}},
       .options = ir::OptionSchema::of<SliceOptions>(),
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {

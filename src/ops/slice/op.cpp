@@ -92,6 +92,7 @@ ir::Params params_of(const Shape& x, const SliceOptions& options, DType dtype) {
 const OpDef& slice_grad_op() {
   static const OpDef def{
       .name = "slice_grad",
+      .is_gradient = true,
       .signature{
           .doc = "The gradient of slice: dy where the elements were taken from, 0 elsewhere.",
           .inputs = {{"dy", "the shape of slice's result"}},
@@ -100,7 +101,6 @@ const OpDef& slice_grad_op() {
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         const auto& attrs = c.attrs.as<SliceGradAttrs>();
-        c.require_dtype(0, DType::f32);
         check(c, attrs.shape, attrs.options);
         c.require(c.shape(0) == sliced(attrs.shape, attrs.options),
                   "expected dy of the shape of slice's result");
@@ -125,13 +125,12 @@ const OpDef& slice_op() {
           .doc = "A part of some axes: the elements at start, start + step, ... before stop, with "
                  "starts and stops as in NumPy and steps of at least 1.",
           .example = "auto first_half = slice(x, 1, 0, 8);",
-          .inputs = {{"x", "any type and shape"}},
+          .inputs = {{"x", "any shape"}},
           .outputs = {{"y", "x with the axes cut"}},
           .attrs = ir::Attrs::schema_of<SliceOptions>(),
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         const auto& options = c.attrs.as<SliceOptions>();
-        require_addressable(c, 0);
         check(c, c.shape(0), options);
         return {moved_type(c, 0, sliced(c.shape(0), options))};
       },

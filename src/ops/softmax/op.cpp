@@ -20,6 +20,7 @@ namespace {
 const OpDef& softmax_grad_op() {
   static const OpDef def = softmax_family_grad_op({
       .name = "softmax_grad",
+      .is_gradient = true,
       .signature{.doc = "The gradient of softmax, from its result."},
       .kernels{
           .ref = ir::kernel_fn<&f32::softmax_grad_ref>(),
@@ -37,7 +38,6 @@ constexpr double kExponents = 0x1p26;
 
 // i8 becomes i8 of a fixed scale, from 0 to 255/256.
 std::vector<ir::TensorType> infer(const ir::InferContext& c) {
-  c.require_dtype(0, DType::f32);
   const int axis = checked_axis(c, c.attrs.as<SoftmaxOptions>().axis, c.shape(0).rank());
   if (c.input(0).dtype != DType::i8) return {c.input(0)};
   const Quantization& q = require_quantized(c, 0);

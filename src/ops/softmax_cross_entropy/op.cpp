@@ -50,7 +50,6 @@ void check(const ir::InferContext& c, int logits) {
   require_classes(c, logits, logits + 1);
   if (c.has(logits + 2)) {
     const Shape classes{c.shape(logits)[-1]};
-    c.require_dtype(logits + 2, DType::f32);
     c.require(c.shape(logits + 2) == classes,
               "expected one weight a class: shape " + to_string(classes));
   }
@@ -77,11 +76,14 @@ ir::Samples samples(const ir::SamplesContext& c) {
 const OpDef& softmax_cross_entropy_grad_op() {
   static const OpDef def{
       .name = "softmax_cross_entropy_grad",
+      .is_gradient = true,
       .signature{
           .doc = "The gradient of softmax_cross_entropy by its logits.",
           .inputs = {{"dy", "the shape of the loss"},
                      {"logits", "[N, ..., classes]"},
-                     {"labels", "[N, ...] of i32 or [N, ..., classes] of f32"},
+                     {.name = "labels",
+                      .doc = "[N, ...]: class indices, i32; or [N, ..., classes]: probabilities",
+                      .types = ir::kFloatingTypes | DType::i32},
                      {"weight", "[classes]", true}},
           .outputs = {{"dx", "[N, ..., classes]"}},
           .attrs = ir::Attrs::schema_of<SoftmaxCrossEntropyOptions>(),
@@ -106,6 +108,7 @@ const OpDef& softmax_cross_entropy_grad_op() {
 const OpDef& softmax_cross_entropy_target_grad_op() {
   static const OpDef def{
       .name = "softmax_cross_entropy_target_grad",
+      .is_gradient = true,
       .signature{
           .doc = "The gradient of softmax_cross_entropy by labels that are probabilities.",
           .inputs = {{"dy", "the shape of the loss"},
@@ -140,7 +143,9 @@ const OpDef& softmax_cross_entropy_op() {
                  "classes.",
           .example = "auto loss = softmax_cross_entropy(logits, g.label(\"digit\"));",
           .inputs = {{"logits", "[N, ..., classes]"},
-                     {"labels", "[N, ...] of i32 or [N, ..., classes] of f32"},
+                     {.name = "labels",
+                      .doc = "[N, ...]: class indices, i32; or [N, ..., classes]: probabilities",
+                      .types = ir::kFloatingTypes | DType::i32},
                      {"weight", "[classes]", true}},
           .outputs = {{"loss", "one number, or one a row"}},
           .attrs = ir::Attrs::schema_of<SoftmaxCrossEntropyOptions>(),

@@ -94,7 +94,7 @@ THIMBLE_OP_CASES(softmax_cross_entropy) {
            {"bytes",
             {logits, {.shape = {3}, .dtype = DType::u8}},
             by(kMean),
-            "class indices of type i32"},
+            "labels must be floating or i32"},
            {"weight_shape",
             {logits, {.shape = {3}, .dtype = DType::i32}, {.shape = {3}}},
             by(kMean),

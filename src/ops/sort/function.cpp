@@ -18,7 +18,7 @@ THIMBLE_FUNCTION_FOLDER(sort) {
           "The elements of every line along an axis in order, and where they stood; equal "
           "elements keep their order, NaN counts as the largest.",
       .example = "auto [values, indices] = sort(x, {.descending = true});",
-      .inputs = {{"x", "at least one dimension"}},
+      .inputs = {{.name = "x", .doc = "at least one dimension", .types = ir::kNumberTypes}},
       .outputs = {{"values", "the shape of x"}, {"indices", "the shape of x, i32"}},
       .options = ir::OptionSchema::of<SortOptions>(),
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
@@ -30,7 +30,7 @@ THIMBLE_FUNCTION_FOLDER(sort) {
       .name = "argsort",
       .doc = "Where the elements of every line along an axis stand, from the least on.",
       .example = "auto order = argsort(x);",
-      .inputs = {{"x", "at least one dimension"}},
+      .inputs = {{.name = "x", .doc = "at least one dimension", .types = ir::kNumberTypes}},
       .outputs = {{"indices", "the shape of x, i32"}},
       .options = ir::OptionSchema::of<SortOptions>(),
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {

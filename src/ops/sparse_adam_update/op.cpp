@@ -12,6 +12,7 @@ namespace {
 struct SparseAdamRule {
   static constexpr const char* name = "sparse_adam_update";
   static constexpr const char* optimizer = "sparse_adam";
+  static constexpr const char* type_name = "SparseAdam";
   static constexpr const char* doc =
       "SparseAdam of a whole tensor, in place: m += (1 - beta1) * (grad - m); v = beta2 * v + "
       "(1 - beta2) * grad^2; param -= lr * sqrt(1 - beta2^step) / (1 - beta1^step) * m / "

@@ -6,7 +6,7 @@ THIMBLE_FUNCTION_FOLDER(split) {
   static const FunctionDef split_function{
       .name = "split",
       .doc = "The parts of x along an axis: the opposite of concat.",
-      .inputs = {{"x", "any type and shape"}},
+      .inputs = {{"x", "any shape"}},
       .outputs = {{"parts", "of the given sizes along the axis"}},
       .many_outputs = true,
       .options = ir::OptionSchema::of<SplitOptions>(),

@@ -28,7 +28,6 @@ int64_t sum_of(const std::vector<int64_t>& sizes) {
 std::vector<ir::TensorType> infer(const ir::InferContext& c) {
   const auto& options = c.attrs.as<SplitOptions>();
   const Shape& x = c.shape(0);
-  require_addressable(c, 0);
   require_parts(c, options.sizes.size());
   const int axis = checked_axis(c, options.axis, x.rank());
   int64_t rest = x[axis];
@@ -48,6 +47,7 @@ std::vector<ir::TensorType> infer(const ir::InferContext& c) {
 const OpDef& split_grad_op() {
   static const OpDef def{
       .name = "split_grad",
+      .is_gradient = true,
       .signature{
           .doc = "The gradient of split: the gradients of the parts side by side, zeros for those "
                  "left out.",
@@ -63,7 +63,6 @@ const OpDef& split_grad_op() {
         }
         for (int i = 0; i < static_cast<int>(c.inputs.size()); ++i) {
           if (!c.has(i)) continue;
-          c.require_dtype(i, DType::f32);
           checked_axis(c, options.axis, c.shape(i).rank());
           return {{DType::f32, with_axis(c.shape(i), options.axis, sum_of(options.sizes))}};
         }
@@ -87,7 +86,7 @@ const OpDef& split_op() {
       .signature{
           .doc = "The parts of x along an axis: the opposite of concat.",
           .example = "auto parts = split(x, {.axis = -1, .sizes = {16, 16}});",
-          .inputs = {{"x", "any type and shape"}},
+          .inputs = {{"x", "any shape"}},
           .outputs = {{"parts", "one for each size"}},
           .attrs = ir::Attrs::schema_of<SplitOptions>(),
       },

@@ -15,7 +15,7 @@ const OpDef& stop_gradient_op() {
       .signature{
           .doc = "x itself, through which no gradient flows.",
           .example = "auto target = stop_gradient(teacher);",
-          .inputs = {{"x", "any type and shape"}},
+          .inputs = {{"x", "any shape"}},
           .outputs = {{"y", "the type and shape of x"}},
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {

@@ -24,13 +24,12 @@ const OpDef& to_16bit_op() {
       .signature{
           .doc = "x in 16 bits an element, to the nearest number of that type, ties to even: how "
                  "a trainer stores values for the backward part on request.",
-          .inputs = {{"x", "any shape"}},
+          .inputs = {{.name = "x", .doc = "any shape", .types = DType::f32}},
           .outputs = {{"y", "the shape of x; f16 or bf16"}},
           .attrs = ir::Attrs::schema_of<To16BitAttrs>(),
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         const DType to = c.attrs.as<To16BitAttrs>().dtype;
-        c.require_dtype(0, DType::f32);
         c.require(is_half(to), "expected the type f16 or bf16");
         return {{to, c.shape(0)}};
       },
@@ -54,11 +53,10 @@ const OpDef& from_16bit_op() {
       .name = "from_16bit",
       .signature{
           .doc = "Numbers of 16 bits converted back to f32, exactly.",
-          .inputs = {{"x", "any shape; f16 or bf16"}},
+          .inputs = {{.name = "x", .doc = "any shape", .types = {DType::f16, DType::bf16}}},
           .outputs = {{"y", "the shape of x"}},
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-        c.require(is_half(c.input(0).dtype), "expected x of type f16 or bf16");
         return {{DType::f32, c.shape(0)}};
       },
       .kernels{

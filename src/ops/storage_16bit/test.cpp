@@ -26,7 +26,7 @@ THIMBLE_OP_CASES(to_16bit) {
   return {.cases = {stored("brain", {3, 7}, DType::bf16), stored("half", {3, 7}, DType::f16),
                     stored("two_and_a_half_tiles", {40001}, DType::f16),
                     stored("empty", {0, 4}, DType::bf16)},
-          .rejects = {{"integers", {{.shape = {2}, .dtype = DType::i32}}, {}, "of type f32"},
+          .rejects = {{"integers", {{.shape = {2}, .dtype = DType::i32}}, {}, "must be f32"},
                       {"to_bytes", {{.shape = {2}}}, to(DType::u8), "f16 or bf16"}}};
 }
 

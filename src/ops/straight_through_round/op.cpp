@@ -20,7 +20,6 @@ const OpDef& straight_through_round_op() {
           .outputs = {{"y", "the shape of x"}},
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-        c.require_dtype(0, DType::f32);
         return {c.input(0)};
       },
       .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> { return {c.grad()}; }},

@@ -12,7 +12,7 @@ THIMBLE_OP_CASES(straight_through_round) {
   };
   return {
       .cases = {of("matrix", {3, 7}), of("scalar", {}), of("empty", {0, 4})},
-      .rejects = {{"integers", {{.shape = {2}, .dtype = DType::i32}}, {}, "of type f32"}},
+      .rejects = {{"integers", {{.shape = {2}, .dtype = DType::i32}}, {}, "must be floating"}},
   };
 }
 

@@ -14,7 +14,8 @@ struct ReduceOptions {
 };
 void describe(ReduceOptions& options, ir::FieldVisitor& visitor);
 
-// The sum over axes. x: at most 8 dimensions, f32. A sum of nothing is 0.
+// The sum over axes. x: at most 8 dimensions, of floating or integer types or booleans, which are
+// counted. Sums of integers of less than 32 bits are i32, those of u32 i64. A sum of nothing is 0.
 // Throws Error for axes that do not exist.
 Value sum(Value x, const ReduceOptions& options = {});
 

@@ -23,7 +23,6 @@ bool is_summed(const Shape& y, int axis) { return axis < -y.rank() || y[axis] ==
 std::vector<ir::TensorType> infer(const ir::InferContext& c) {
   const Shape& x = c.shape(0);
   const Shape& y = c.attrs.as<SumToAttrs>().shape;
-  c.require_dtype(0, DType::f32);
   require_plain_numbers(c);
   c.require(x.rank() <= kMaxRank, fmt::format("expected at most {} dimensions", kMaxRank));
   bool fits = y.rank() <= x.rank();

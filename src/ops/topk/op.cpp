@@ -171,7 +171,6 @@ const OpDef& topk_op() {
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         const auto& options = c.attrs.as<TopkOptions>();
-        c.require_dtype(0, DType::f32);
         std::vector<int64_t> dims = c.shape(0).dims();
         const int axis = checked_axis(c, options.axis, c.shape(0).rank());
         int64_t& size = dims[static_cast<size_t>(axis)];

@@ -27,7 +27,6 @@ std::vector<int64_t> order_of(int rank, const ir::Attrs& attrs) {
 
 std::vector<ir::TensorType> infer(const ir::InferContext& c) {
   const Shape& x = c.shape(0);
-  require_addressable(c, 0);
   const auto& given = c.attrs.as<TransposeAttrs>().axes;
   c.require(given.empty() || static_cast<int>(given.size()) == x.rank(),
             fmt::format("expected {} axes", x.rank()));
@@ -64,7 +63,7 @@ const OpDef& transpose_op() {
       .signature{
           .doc = "x with its axes in another order: axis i of y is axis axes[i] of x.",
           .example = "auto nchw = transpose(images, {0, 3, 1, 2});",
-          .inputs = {{"x", "any type and shape"}},
+          .inputs = {{"x", "any shape"}},
           .outputs = {{"y", "the dimensions of x in the new order"}},
           .attrs = ir::Attrs::schema_of<TransposeAttrs>(),
       },

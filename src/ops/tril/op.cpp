@@ -14,10 +14,12 @@ namespace thimble::ops::tril_impl {
 namespace {
 
 using Part = void (*)(unsigned char*, const unsigned char*, ptrdiff_t, const tril_dims*);
+using Whole = void (*)(unsigned char*, const unsigned char*, const tril_dims*);
 
-template <Part part>
+template <Part part, Whole whole>
 void fast(unsigned char* y, const unsigned char* x, const tril_dims* d,
           parallel::ThreadPool& pool) {
+  if (copy_is_packed(d->element)) return whole(y, x, d);  // rows may share a byte
   for_each_row(pool, int64_t{d->count} * d->rows, d->columns,
                [&](int64_t row) { part(y, x, row, d); });
 }
@@ -42,7 +44,6 @@ OpDef triangle(OpDef def) {
   def.signature.outputs = {{"y", "the shape of x"}};
   def.signature.attrs = ir::Attrs::schema_of<TriangleOptions>();
   def.infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-    require_addressable(c, 0);
     c.require(c.shape(0).rank() >= 2, "expected at least two dimensions");
     const ir::TensorType y = moved_type(c, 0, c.shape(0));
     c.require(!y.quantization || y.quantization->zero_points.empty() ||
@@ -73,7 +74,7 @@ const OpDef& tril_op() {
       .kernels{
           .ref = ir::kernel_fn<&f32::tril_ref>(),
           .ref64 = ir::kernel_fn<&f64::tril_ref>(),
-          .fast = ir::kernel_fn<&fast<&f32::tril_part>>(),
+          .fast = ir::kernel_fn<&fast<&f32::tril_part, &f32::tril_ref>>(),
       },
   });
   return def;
@@ -93,7 +94,7 @@ const OpDef& triu_op() {
       .kernels{
           .ref = ir::kernel_fn<&f32::triu_ref>(),
           .ref64 = ir::kernel_fn<&f64::triu_ref>(),
-          .fast = ir::kernel_fn<&fast<&f32::triu_part>>(),
+          .fast = ir::kernel_fn<&fast<&f32::triu_part, &f32::triu_ref>>(),
       },
   });
   return def;

@@ -13,7 +13,7 @@ struct TriangleOptions {
 void describe(TriangleOptions& options, ir::FieldVisitor& visitor);
 
 // The lower triangle of every matrix of the last two axes: y[.., i, j] = x[.., i, j] where
-// j - i <= diagonal, else 0. x: any type but packed bits, at least two dimensions; y: the shape of
+// j - i <= diagonal, else 0. x: any type, at least two dimensions; y: the shape of
 // x. Equal to torch.tril. Throws Error for fewer dimensions.
 Value tril(Value x, const TriangleOptions& options = {});
 

@@ -38,7 +38,6 @@ void check(const ir::InferContext& c, int first) {
   const auto& options = c.attrs.as<TripletMarginOptions>();
   const Shape& shape = c.shape(first);
   for (int i = first; i < first + 3; ++i) {
-    c.require_dtype(i, DType::f32);
     c.require(c.shape(i) == shape, "expected anchor, positive and negative of one shape");
   }
   c.require(shape.rank() >= 1, "expected rows [N, ..., D]");
@@ -63,6 +62,7 @@ ir::Params params_of(const ir::KernelContext& c, const Shape& x) {
 const OpDef& triplet_margin_grad_op() {
   static const OpDef def{
       .name = "triplet_margin_grad",
+      .is_gradient = true,
       .signature{
           .doc = "The gradients of triplet_margin by anchor, positive and negative.",
           .inputs = {{"dy", "the shape of the loss"},

@@ -92,7 +92,6 @@ const OpDef& fold_op() {
           .attrs = ir::Attrs::schema_of<FoldOptions>(),
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-        c.require_dtype(0, DType::f32);
         c.require_rank(0, 3);
         const auto& o = c.attrs.as<FoldOptions>();
         const Window window = window_of(o);

@@ -146,6 +146,7 @@ void grad_fast(float* dx, const float* dy, void* workspace, const upsample2d_dim
 const OpDef& upsample2d_grad_op() {
   static const OpDef def{
       .name = "upsample2d_grad",
+      .is_gradient = true,
       .signature{
           .doc = "The gradient of upsample2d: dx = the sum of dy over the pixels of y that a pixel "
                  "of x is part of, by its weight in each.",
@@ -300,7 +301,10 @@ THIMBLE_FUNCTION_FOLDER(upsample2d) {
       .name = "upsample1d",
       .doc = "Sequences of another length: every step is the nearest, or lies between two.",
       .example = "auto y = upsample1d(x, {.scale = 2});",
-      .inputs = {{.name = "x", .doc = "[N, L, C]", .batch_rank = 3}},
+      .inputs = {{.name = "x",
+                  .doc = "[N, L, C]",
+                  .batch_rank = 3,
+                  .types = ir::kFloatingTypes | DType::i8}},
       .outputs = {{.name = "y", .doc = "[N, Q, C]", .batch_rank = 3}},
       .options = ir::OptionSchema::of<Upsample1dOptions>(),
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
@@ -313,7 +317,10 @@ THIMBLE_FUNCTION_FOLDER(upsample2d) {
           "Volumes of another size: every cell is the nearest, or lies between the eight around "
           "its place (bilinear). Equal to torch.nn.functional.interpolate.",
       .example = "auto y = upsample3d(x, {.scale = 2, .mode = Upsampling::bilinear});",
-      .inputs = {{.name = "x", .doc = "[N, D, H, W, C]", .batch_rank = 5}},
+      .inputs = {{.name = "x",
+                  .doc = "[N, D, H, W, C]",
+                  .batch_rank = 5,
+                  .types = ir::kFloatingTypes | DType::i8}},
       .outputs = {{.name = "y", .doc = "[N, O, P, Q, C]", .batch_rank = 5}},
       .options = ir::OptionSchema::of<Upsample3dOptions>(),
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {

@@ -35,16 +35,18 @@ void describe(WhereGradAttrs& a, ir::FieldVisitor& v) {
 const OpDef& where_grad_op() {
   static const OpDef def{
       .name = "where_grad",
+      .is_gradient = true,
       .signature{
           .doc = "The gradient of where by a: dy where the condition holds, else 0; or by b: the "
                  "rest.",
-          .inputs = {{"condition", "u8, broadcasts to the shape of dy"}, {"dy", "any shape"}},
+          .inputs = {{.name = "condition",
+                      .doc = "broadcasts to the shape of dy",
+                      .types = DType::u8},
+                     {"dy", "any shape"}},
           .outputs = {{"dx", "the shape of dy"}},
           .attrs = ir::Attrs::schema_of<WhereGradAttrs>(),
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-        c.require_dtype(0, DType::u8);
-        c.require_dtype(1, DType::f32);
         c.require(broadcast_shape(c, 0, 1) == c.shape(1), "expected dy of the broadcast shape");
         return {c.input(1)};
       },
@@ -75,16 +77,12 @@ const OpDef& where_op() {
       .signature{
           .doc = "a where the condition is not 0, else b, element by element with broadcasting.",
           .example = "auto y = where(lt(x, zero), a, b);",
-          .inputs = {{"condition", "u8, any shape"},
+          .inputs = {{.name = "condition", .doc = "any shape", .types = DType::u8},
                      {"a", "a shape that broadcasts with the others"},
                      {"b", "a shape that broadcasts with the others"}},
           .outputs = {{"y", "the broadcast shape"}},
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-        c.require_dtype(0, DType::u8);
-        c.require_dtype(1, DType::f32);
-        c.require_dtype(2, DType::f32);
-        c.require(c.input(1).dtype == c.input(2).dtype, "expected a and b of one type");
         require_same_quantization(c, 1, 2);
         return {moved_type(c, 1, broadcast_shape(c, 0, 2))};
       },
@@ -126,7 +124,7 @@ THIMBLE_FUNCTION_FOLDER(where) {
       .name = "where",
       .doc = "a where the condition is not 0, else b, element by element with broadcasting.",
       .example = "auto y = where(lt(x, zero), a, b);",
-      .inputs = {{"condition", "u8 or bool, any shape"},
+      .inputs = {{.name = "condition", .doc = "any shape", .types = {DType::u8, DType::boolean}},
                  {"a", "a shape that broadcasts with the others"},
                  {"b", "a shape that broadcasts with the others"}},
       .outputs = {{"y", "the broadcast shape"}},

@@ -44,8 +44,6 @@ OpDef binary_op(OpDef def) {
   def.signature.inputs = {{"a", "any shape"}, {"b", "a shape that broadcasts with that of a"}};
   def.signature.outputs = {{"y", "the broadcast shape"}};
   def.infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-    c.require_dtype(0, DType::f32);
-    c.require_dtype(1, DType::f32);
     require_plain_numbers(c);
     return {{c.input(0).dtype, broadcast_shape(c, 0, 1)}};
   };

@@ -7,11 +7,6 @@
 namespace thimble::ops {
 
 void check_image(const ir::InferContext& c, int i) {
-  c.require_dtype(i, DType::f32);
-  check_image_shape(c, i);
-}
-
-void check_image_shape(const ir::InferContext& c, int i) {
   if (c.shape(i).rank() != 4) {
     c.fail(fmt::format("expected {} to be images [N, H, W, C]; reshape to 4 dimensions",
                        c.op.signature.inputs[static_cast<size_t>(i)].name));
@@ -20,12 +15,6 @@ void check_image_shape(const ir::InferContext& c, int i) {
 
 void check_weights(const ir::InferContext& c, int64_t groups, int64_t outer, int64_t inner,
                    const char* outer_name, const char* inner_name) {
-  c.require_dtype(1, DType::f32);
-  check_weight_shape(c, groups, outer, inner, outer_name, inner_name);
-}
-
-void check_weight_shape(const ir::InferContext& c, int64_t groups, int64_t outer, int64_t inner,
-                        const char* outer_name, const char* inner_name) {
   const Shape& w = c.shape(1);
   c.require(groups >= 1, "expected at least one group");
   c.require(outer >= 1 && inner >= 1, "expected at least one channel");
@@ -46,7 +35,6 @@ int64_t grouped_channels(const ir::InferContext& c, int64_t groups) {
 
 void check_bias(const ir::InferContext& c, int64_t channels) {
   if (!c.has(2)) return;
-  c.require_dtype(2, DType::f32);
   if (c.shape(2) != Shape{channels}) {
     c.fail(fmt::format("expected a bias [{}], one value an output channel", channels));
   }

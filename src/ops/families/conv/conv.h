@@ -18,22 +18,19 @@ template <class T>
   return {{kernel, attrs.stride, attrs.dilation, attrs.padding}, attrs.groups};
 }
 
-// Fails unless input i is an f32 image [N, H, W, C]; check_image_shape takes any type.
+// Fails unless input i is an image [N, H, W, C].
 void check_image(const ir::InferContext& c, int i);
-void check_image_shape(const ir::InferContext& c, int i);
 
-// Fails unless input 1 is f32 weights [outer, kh, kw, inner / groups] and the groups divide both
+// Fails unless input 1 is weights [outer, kh, kw, inner / groups] and the groups divide both
 // channel counts. The convolution maps inner channels to outer ones. The names are those used in
-// the message. check_weight_shape takes any type.
+// the message.
 void check_weights(const ir::InferContext& c, int64_t groups, int64_t outer, int64_t inner,
                    const char* outer_name, const char* inner_name);
-void check_weight_shape(const ir::InferContext& c, int64_t groups, int64_t outer, int64_t inner,
-                        const char* outer_name, const char* inner_name);
 
 // The inner channels of weights (input 1) [outer, kh, kw, inner / groups].
 [[nodiscard]] int64_t grouped_channels(const ir::InferContext& c, int64_t groups);
 
-// Fails unless the bias (input 2) is left out or has one f32 value per channel.
+// Fails unless the bias (input 2) is left out or has one value per channel.
 void check_bias(const ir::InferContext& c, int64_t channels);
 
 // Throws Error unless a layer with these settings is valid: x is images, channels and kernel are

@@ -22,7 +22,6 @@ void require_some(const ir::InferContext& c, bool some) {
 }
 
 std::vector<ir::TensorType> infer(const ir::InferContext& c) {
-  c.require_dtype(0, DType::f32);
   const auto& options = c.attrs.as<ReduceOptions>();
   const Shape& x = c.shape(0);
   const std::vector<char> chosen = checked_axes(c, options.axes);
@@ -35,7 +34,6 @@ std::vector<ir::TensorType> infer(const ir::InferContext& c) {
 std::vector<ir::TensorType> infer_place(const ir::InferContext& c) {
   const auto& options = c.attrs.as<ArgmaxOptions>();
   const Shape& x = c.shape(0);
-  c.require_dtype(0, DType::f32);
   require_one_scale(c, 0);
   std::vector<char> chosen(static_cast<size_t>(x.rank()), options.flat ? 1 : 0);
   if (options.flat) {
@@ -92,7 +90,6 @@ ir::OpDef extremum_of_two_op(ir::OpDef def) {
   def.signature.inputs = {{"a", "any shape"}, {"b", "a shape that broadcasts with that of a"}};
   def.signature.outputs = {{"y", "the broadcast shape"}};
   def.infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-    for (int i = 0; i < 2; ++i) c.require_dtype(i, DType::f32);
     require_same_quantization(c, 0, 1);
     return {moved_type(c, 0, broadcast_shape(c, 0, 1))};
   };
@@ -111,7 +108,6 @@ ir::OpDef extremum_of_two_grad_op(ir::OpDef def) {
                           {"b", "the other one"}};
   def.signature.outputs = {{"dx", "the shape of dy"}};
   def.infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-    for (int i = 0; i < 3; ++i) c.require_dtype(i, DType::f32);
     c.require(broadcast_shape(c, 1, 2) == c.shape(0), "expected dy of the broadcast shape");
     return {c.input(0)};
   };

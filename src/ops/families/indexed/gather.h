@@ -14,7 +14,7 @@ void gather_simd(float* y, const float* x, const strided_dims* d, parallel::Thre
 template <auto reference>
 void gather(unsigned char* y, const unsigned char* x, const strided_dims* d,
             parallel::ThreadPool& pool) {
-  if (d->element.bytes != sizeof(float)) return reference(y, x, d);
+  if (d->element.bits != 32) return reference(y, x, d);
   gather_simd(reinterpret_cast<float*>(y), reinterpret_cast<const float*>(x), d, pool);
 }
 

@@ -6,7 +6,6 @@
 namespace thimble::ops {
 
 void check_indexed(const ir::InferContext& c, const Shape& x, int index, int64_t axis) {
-  c.require_dtype(index, DType::i32);
   const Shape& places = c.shape(index);
   c.require(x.rank() <= kMaxRank, "expected at most 8 dimensions");
   const int chosen = checked_axis(c, axis, x.rank());

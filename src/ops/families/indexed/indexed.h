@@ -8,7 +8,7 @@
 
 namespace thimble::ops {
 
-// Fails unless x (or a shape) and the index input match: an i32 index of as many dimensions as x,
+// Fails unless x (or a shape) and the index input match: an index of as many dimensions as x,
 // no larger than x in any other axis; the axis must exist.
 void check_indexed(const ir::InferContext& c, const Shape& x, int index, int64_t axis);
 

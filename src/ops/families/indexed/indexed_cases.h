@@ -43,7 +43,7 @@ OpCases scatter_cases(const Attrs& attrs, bool distinct) {
                    {x, {.shape = {4, 2}, .dtype = DType::i32}, {.shape = {4, 2}}},
                    attrs(1),
                    "no larger but along"},
-                  {"index_of_f32", {x, x, x}, attrs(1), "of type i32"}},
+                  {"index_of_f32", {x, x, x}, attrs(1), "index must be i32"}},
   };
 }
 

@@ -3,12 +3,9 @@
 namespace thimble::ops {
 
 void require_classes(const ir::InferContext& c, int scores, int labels) {
-  c.require_dtype(scores, DType::f32);
   const Shape& x = c.shape(scores);
   const ir::TensorType& t = c.input(labels);
   c.require(x.rank() > 0 && x[-1] > 0, "expected scores of at least one class in the last axis");
-  c.require(t.dtype == DType::i32 || t.dtype == DType::f32,
-            "expected class indices of type i32, or probabilities of type f32");
   if (t.dtype == DType::i32) {
     std::vector<int64_t> rows = x.dims();
     rows.pop_back();

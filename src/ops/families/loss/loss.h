@@ -93,6 +93,7 @@ struct ElementLoss {
   static const OpDef& grad() {
     static const OpDef def = grad_op({
         .name = T::grad_name,
+        .is_gradient = true,
         .kernels{
             .ref = T::grad_ref,
             .ref64 = T::grad_ref64,
@@ -106,6 +107,7 @@ struct ElementLoss {
   static const OpDef& target_grad() requires(!T::symmetric) {
     static const OpDef def = grad_op({
         .name = T::target_grad_name,
+        .is_gradient = true,
         .kernels{
             .ref = T::target_grad_ref,
             .ref64 = T::target_grad_ref64,
@@ -147,8 +149,6 @@ struct ElementLoss {
     return def;
   }
   static void require_pair(const ir::InferContext& c, int first) {
-    c.require_dtype(first, DType::f32);
-    c.require_dtype(first + 1, DType::f32);
     c.require(c.shape(first) == c.shape(first + 1),
               std::string("expected ") + T::x + " and " + T::t + " of one shape");
   }

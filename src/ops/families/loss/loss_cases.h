@@ -41,7 +41,7 @@ OpCases loss_cases(const By& by, const LossRanges& ranges) {
                   {"integers",
                    {{.shape = {3}}, {.shape = {3}, .dtype = DType::i32}},
                    by(Reduction::mean),
-                   "of type f32"},
+                   "must be floating"},
                   {"no_batch",
                    {{.shape = {}}, {.shape = {}}},
                    by(Reduction::batch_mean),

@@ -1,32 +1,20 @@
 // Helpers of ops that copy elements of any type unchanged.
 #pragma once
 
-#include <string>
-
 #include "ir/op_def.h"
 #include "ops/families/move/copy_dims.h"
 
 namespace thimble::ops {
 
-// The kernels' element for a type that is not packed.
-inline copy_element copy_element_of(DType dtype) {
-  return {dtype == DType::f32, static_cast<int>(size_bytes(dtype, {}))};
-}
+// The kernels' element for a type.
+inline copy_element copy_element_of(DType dtype) { return {dtype == DType::f32, bits(dtype)}; }
 
 // All elements of a tensor.
 inline copy_dims copy_dims_of(const ir::TensorType& type) {
   if (is_packed(type.dtype)) {
-    return {static_cast<int>(size_bytes(type.dtype, type.shape)), {0, 1}};
+    return {static_cast<int>(size_bytes(type.dtype, type.shape)), {0, 8}};
   }
   return {static_cast<int>(type.shape.elements()), copy_element_of(type.dtype)};
-}
-
-// Fails for packed types, whose elements have no address of their own.
-inline void require_addressable(const ir::InferContext& c, int i) {
-  const DType dtype = c.input(i).dtype;
-  c.require(!is_packed(dtype), "cannot move the elements of " + std::string(to_string(dtype)) +
-                                   ", which are packed bits; cast them to " +
-                                   (dtype == DType::i4 ? "i8" : "u8") + " before and back after");
 }
 
 // The type of x (input i) under another shape, for ops that move whole elements: a quantization of

@@ -31,9 +31,39 @@ static inline ptrdiff_t strided_offset(int number, const strided_dims* d) {
   return at;
 }
 
+/* The dense y from the other tensor x, of packed elements; no aliasing. */
+static inline void strided_gather_packed(unsigned char* y, const unsigned char* x,
+                                         const strided_dims* d) {
+  const int inner = d->size[0];
+  const int bits = d->element.bits;
+  for (int begin = 0; begin < d->n; begin += inner) {
+    copy_packed(y, begin, x, strided_offset(begin, d), d->stride[0], inner, bits);
+  }
+  copy_clear_rest(y, d->n, bits);
+}
+
+/* y, filled but for the places of the dense x, of packed elements; no aliasing. */
+static inline void strided_scatter_packed(unsigned char* y, const unsigned char* x,
+                                          const strided_dims* d) {
+  const int inner = d->size[0];
+  const int bits = d->element.bits;
+  for (int i = 0; i < d->other; ++i) element_store_packed(y, bits, i, (int64_t)d->fill & 15);
+  for (int begin = 0; begin < d->n; begin += inner) {
+    const ptrdiff_t to = strided_offset(begin, d);
+    for (int i = 0; i < inner; ++i) {
+      copy_packed(y, to + i * (ptrdiff_t)d->stride[0], x, begin + i, 1, 1, bits);
+    }
+  }
+  copy_clear_rest(y, d->other, bits);
+}
+
 /* Defines <op>_ref: the dense y from the other tensor x; no aliasing. */
 #define STRIDED_GATHER_REF(op)                                                                 \
   static void op##_ref(unsigned char* y, const unsigned char* x, const strided_dims* d) {      \
+    if (copy_is_packed(d->element)) {                                                          \
+      strided_gather_packed(y, x, d);                                                          \
+      return;                                                                                  \
+    }                                                                                          \
     const size_t bytes = COPY_BYTES(d->element);                                               \
     const int inner = d->size[0];                                                              \
     for (int begin = 0; begin < d->n; begin += inner, y += (size_t)inner * bytes) {            \

@@ -12,20 +12,18 @@ namespace thimble::ops {
 // Values per channel in a tensor [..., C].
 inline int64_t values_per_channel(const Shape& x) { return x.elements() / x[-1]; }
 
-// Fails unless input i is an f32 tensor [N, ..., C].
+// Fails unless input i is a tensor [N, ..., C].
 inline void check_channels_last(const ir::InferContext& c, int i) {
-  c.require_dtype(i, DType::f32);
   c.require(c.shape(i).rank() >= 2 && c.shape(i)[-1] >= 1,
             "expected x [N, ..., C] with the channels last");
 }
 
-// Fails unless inputs first to last are left out or f32 [C], where C is the number of channels of
+// Fails unless inputs first to last are left out or [C], where C is the number of channels of
 // input 0.
 inline void check_channel_values(const ir::InferContext& c, int first, int last) {
   const int64_t channels = c.shape(0)[-1];
   for (int i = first; i <= last; ++i) {
     if (!c.has(i)) continue;
-    c.require_dtype(i, DType::f32);
     if (c.shape(i) != Shape{channels}) {
       c.fail(fmt::format("expected {} of shape [{}], one value a channel",
                          c.op.signature.inputs[static_cast<size_t>(i)].name, channels));
@@ -48,7 +46,7 @@ inline bool is_kept(const Value& v) {
   return role == ir::Role::state || role == ir::Role::parameter;
 }
 
-// What other layers have made of it so far.
+// The value after the updates that other layers have made of it so far.
 inline Value latest(const Value& v) {
   return is_kept(v) ? v.graph().value(v.graph().updated(v.id())) : v;
 }

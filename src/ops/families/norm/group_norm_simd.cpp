@@ -269,7 +269,6 @@ int64_t workspace_bytes(const group_norm_dims& d, int threads, bool gradient) {
 }  // namespace
 
 void check_groups(const ir::InferContext& c, int i, int64_t groups) {
-  c.require_dtype(i, DType::f32);
   const Shape& x = c.shape(i);
   c.require(x.rank() >= 2 && x[-1] >= 1, "expected x [N, ..., C] with the channels last");
   c.require(groups >= 1 && x[-1] % groups == 0,

@@ -36,7 +36,7 @@ std::vector<RejectCase> row_norm_rejects(const F& attrs) {
            {{.shape = {3, 4}}, {.shape = {3}}},
            attrs(1),
            "expected gamma of shape [4]"},
-          {"integers", {{.shape = {3}, .dtype = DType::i32}}, attrs(1), "of type f32"}};
+          {"integers", {{.shape = {3}, .dtype = DType::i32}}, attrs(1), "must be floating"}};
 }
 
 // A case of an op with a scale and a shift per channel (unless affine is false) and statistics of

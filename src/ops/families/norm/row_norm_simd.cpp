@@ -219,7 +219,6 @@ Shape first_dims(const Shape& x, int64_t dims) {
 }
 
 void check_row_norm(const ir::InferContext& c, int i, int64_t dims) {
-  c.require_dtype(i, DType::f32);
   c.require(dims >= 1 && dims <= c.shape(i).rank(),
             fmt::format("expected x with at least the {} dimensions to normalise, and at least 1 "
                         "of them",
@@ -229,7 +228,6 @@ void check_row_norm(const ir::InferContext& c, int i, int64_t dims) {
 void check_same_shape(const ir::InferContext& c, int first, int last, const Shape& shape) {
   for (int i = first; i <= last; ++i) {
     if (!c.has(i)) continue;
-    c.require_dtype(i, DType::f32);
     if (c.shape(i) != shape) {
       c.fail(fmt::format("expected {} of shape {}",
                          c.op.signature.inputs[static_cast<size_t>(i)].name, to_string(shape)));

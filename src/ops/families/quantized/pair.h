@@ -51,8 +51,10 @@ const OpDef& quantized_pair_op() {
       .signature{
           .doc = T::doc,
           .example = T::example,
-          .inputs = {{"a", "any shape, i8 with one scale"},
-                     {"b", "a shape that broadcasts with a, i8 with one scale"}},
+          .inputs = {{.name = "a", .doc = "any shape, i8 with one scale", .types = DType::i8},
+                     {.name = "b",
+                      .doc = "a shape that broadcasts with a, i8 with one scale",
+                      .types = DType::i8}},
           .outputs = {{"y", "the broadcast shape, i8 with one scale"}},
           .attrs = ir::Attrs::schema_of<typename T::Attrs>(),
       },

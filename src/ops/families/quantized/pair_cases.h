@@ -35,7 +35,7 @@ OpCases quantized_pair_cases() {
                 of("channels", {2, 3, 4, 5}, {2, 1, 1, 5}, {2, 3, 4, 5}),
                 of("both_broadcast", {3, 1}, {1, 19}, {3, 19}, fixed), of("scalar", {}, {}, {}),
                 of("empty", {0, 3}, {3}, {0, 3})},
-      .rejects = {{"numbers", {a, {.shape = {2, 5}}}, scaled(1.0), "expected b to be i8"},
+      .rejects = {{"numbers", {a, {.shape = {2, 5}}}, scaled(1.0), "b must be i8"},
                   {"int8_without_a_scale", {plain_int8({2, 5}), a}, scaled(1.0), "expected a to"},
                   {"other_shapes", {a, int8_spec({3, 5}, kRight)}, scaled(1.0), "broadcast"},
                   {"a_scale_of_zero", {a, a}, scaled(0.0), "above 0"},

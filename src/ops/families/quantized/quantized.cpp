@@ -44,8 +44,8 @@ void describe_requantization(Requantization& requantization, ir::FieldVisitor& v
 
 const Quantization& require_quantized(const ir::InferContext& c, int i) {
   const ir::TensorType& type = c.input(i);
-  if (type.dtype != DType::i8 || type.quantization == nullptr ||
-      type.quantization->scales.size() != 1 || type.quantization->axis) {
+  if (type.quantization == nullptr || type.quantization->scales.size() != 1 ||
+      type.quantization->axis) {
     c.fail(
         fmt::format("expected {} to be i8 with one scale for the whole tensor; quantize it first",
                     name_of(c, i)));
@@ -56,7 +56,7 @@ const Quantization& require_quantized(const ir::InferContext& c, int i) {
 
 void require_quantized_weights(const ir::InferContext& c, int i, int axis) {
   const ir::TensorType& type = c.input(i);
-  if (type.dtype != DType::i8 || type.quantization == nullptr ||
+  if (type.quantization == nullptr ||
       (type.quantization->axis && *type.quantization->axis != axis) ||
       !are_zero(type.quantization->zero_points)) {
     c.fail(
@@ -70,8 +70,8 @@ void require_quantized_weights(const ir::InferContext& c, int i, int axis) {
 void require_quantized_bias(const ir::InferContext& c, int i, int64_t channels) {
   if (!c.has(i)) return;
   const ir::TensorType& type = c.input(i);
-  if (type.dtype != DType::i32 || type.shape != Shape{channels}) {
-    c.fail(fmt::format("expected {} to be i32 [{}], one number an output channel", name_of(c, i),
+  if (type.shape != Shape{channels}) {
+    c.fail(fmt::format("expected {} to be [{}], one number an output channel", name_of(c, i),
                        channels));
   }
   c.require(type.quantization == nullptr || are_zero(type.quantization->zero_points),

@@ -17,8 +17,8 @@ namespace thimble::ops {
 
 void describe_requantization(Requantization& requantization, ir::FieldVisitor& v);
 
-// What every attribute struct of a quantized op says about the result, under the names scale,
-// zero_point and requantization.
+// The fields of every attribute struct of a quantized op that describe the result: scale,
+// zero_point, requantization and, in some, activation.
 struct QuantizedResult {
   double scale = 1.0;
   int64_t zero_point = 0;

@@ -24,7 +24,6 @@ inline int64_t new_stream(const ir::Graph& graph) {
 
 // Fails unless the first input is a random state and the stream is not negative.
 inline void require_rng(const ir::InferContext& c, int64_t stream) {
-  c.require_dtype(0, DType::u32);
   c.require(c.shape(0) == Shape{kRngWords}, "expected a random state of 6 words");
   c.require(stream >= 0, "the number of a stream is negative");
 }

@@ -107,9 +107,6 @@ Value joined(const std::vector<Value>& parts, int64_t axis) {
 
 Shape check_scan(const ir::InferContext& c, int64_t gates, int skip) {
   const int inputs = static_cast<int>(c.inputs.size());
-  for (int i = 0; i < inputs; ++i) {
-    if (c.has(i)) c.require_dtype(i, DType::f32);
-  }
   c.require_rank(0, 3);
   c.require_rank(1, 2);
   const int64_t units = c.shape(1)[1];

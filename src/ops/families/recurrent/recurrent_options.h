@@ -26,11 +26,11 @@ inline const ir::ArgDoc kHidden = {.name = "h0",
                                    .doc = "[N, layers * directions, units]; none: zeros",
                                    .optional = true,
                                    .batch_rank = 3};
-inline const ir::ArgDoc kLengths = {
-    .name = "lengths",
-    .doc = "[N], i32, the steps of each sequence that count; none: all",
-    .optional = true,
-    .batch_rank = 1};
+inline const ir::ArgDoc kLengths = {.name = "lengths",
+                                    .doc = "[N], the steps of each sequence that count; none: all",
+                                    .optional = true,
+                                    .batch_rank = 1,
+                                    .types = DType::i32};
 inline const ir::ArgDoc kSteps = {
     .name = "y", .doc = "[N, T, directions * units]", .batch_rank = 3};
 inline const ir::ArgDoc kLastHidden = {

@@ -52,7 +52,6 @@ struct AxesReduction {
             .attrs = ir::Attrs::schema_of<Options>(),
         },
         .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-          c.require_dtype(0, DType::f32);
           require_plain_numbers(c);
           const auto& options = c.attrs.as<Options>();
           c.require(constant(options) == constant(options), "expected numbers, got nan");
@@ -76,6 +75,7 @@ struct AxesReduction {
   static const OpDef& grad() {
     static const OpDef def{
         .name = info.grad_name,
+        .is_gradient = true,
         .signature{
             .doc = "The gradient of the op it is named after.",
             .inputs = {{"dy", "the shape of y"},

@@ -7,7 +7,6 @@ namespace {
 
 std::vector<ir::TensorType> infer_same(const ir::InferContext& c) {
   for (int i = 0; i < static_cast<int>(c.inputs.size()); ++i) {
-    c.require_dtype(i, DType::f32);
     c.require(c.shape(i) == c.shape(0), "expected tensors of one shape");
   }
   require_plain_numbers(c);

@@ -91,6 +91,7 @@ struct Unary {
     static const OpDef def = unary_grad_op(
         {
             .name = info.grad_name,
+            .is_gradient = true,
             .signature{.attrs = info.attrs == nullptr ? nullptr : info.attrs()},
             .kernels{
                 .params = params,
@@ -122,7 +123,6 @@ struct Unary {
 
  private:
   static std::vector<ir::TensorType> infer(const ir::InferContext& c) {
-    c.require_dtype(0, DType::f32);
     if (info.check != nullptr) info.check(c);
     return {{c.input(0).dtype, c.shape(0)}};
   }

@@ -34,8 +34,12 @@ struct AdamFamily {
   }
   static std::span<const ir::ArgDoc> state_docs() {
     static constexpr ir::ArgDoc docs[] = {
-        {"exp_avg", "the shape of param; with state_bits 8 codes, u8"},
-        {"exp_avg_sq", "the shape of param; with state_bits 8 codes, u8"},
+        {.name = "exp_avg",
+         .doc = "the shape of param; with state_bits 8 codes, u8",
+         .types = {DType::f32, DType::u8}},
+        {.name = "exp_avg_sq",
+         .doc = "the shape of param; with state_bits 8 codes, u8",
+         .types = {DType::f32, DType::u8}},
         {"third",
          "max_exp_avg_sq, the shape of param, where amsgrad is set; with state_bits 8 "
          "exp_avg_scale, [blocks]",

@@ -48,9 +48,13 @@ struct RowUpdate {
             .doc = T::rows_doc,
             .inputs = {{"param", "[V, D]: a parameter"},
                        {"sums", "[N, D]: the rows of its gradient"},
-                       {"rows", "[N], i32: their numbers, each once, then -1"},
+                       {.name = "rows",
+                        .doc = "[N]: their numbers, each once, then -1",
+                        .types = DType::i32},
                        {"lr", "one number: the learning rate of this step"},
-                       {"step", "one i32: this update's number, from 1; 0: nothing is updated"}},
+                       {.name = "step",
+                        .doc = "this update's number, from 1; 0: nothing is updated",
+                        .types = DType::i32}},
             .outputs = {{"param", "the same memory, updated in these rows"}},
             .attrs = ir::Attrs::schema_of<Settings>(),
         },
@@ -65,7 +69,8 @@ struct RowUpdate {
         .memory{.updates = {{0, 0}}},
     };
     int number = 0;
-    for (const ir::ArgDoc& state : T::state_docs()) {
+    for (ir::ArgDoc state : T::state_docs()) {
+      state.types = DType::f32;
       def.signature.inputs.push_back(state);
       def.signature.outputs.push_back(state);
       def.memory.updates.push_back({1 + number, kFirstState + number});
@@ -78,8 +83,6 @@ struct RowUpdate {
     T::check(c.attrs.as<Settings>(), SettingChecks(T::optimizer));
     const std::string reaching = T::reaches_all_rows(c.attrs.as<Settings>());
     c.require(reaching.empty(), reaching + " reaches rows without a gradient");
-    for (int i : {0, 1, kRate}) c.require_dtype(i, DType::f32);
-    for (int i : {kRows, kRate + 1}) c.require_dtype(i, DType::i32);
     c.require_rank(0, 2);
     c.require_rank(1, 2);
     c.require(c.shape(1)[1] == c.shape(0)[1], "expected rows as long as the parameter's");

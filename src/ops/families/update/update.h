@@ -58,6 +58,7 @@ class SettingChecks {
 //     step, and momentum_name, the setting that it is
 //   elementwise, optional: false where an element depends on others, or on a state that is one
 //     number for all of them
+//   type_name: the name of the settings, where it is not `optimizer` with a capital
 //   what RowUpdate (row_update.h) asks for, and by_rows: its op, where the rule may be applied to
 //     some rows alone
 template <class T>
@@ -118,7 +119,9 @@ struct Update {
             .inputs = {{"param", "any shape: a parameter"},
                        {"grad", "the shape of param"},
                        {"lr", "one number: the learning rate of this step"},
-                       {"step", "one i32: this update's number, from 1; 0: nothing is updated"}},
+                       {.name = "step",
+                        .doc = "this update's number, from 1; 0: nothing is updated",
+                        .types = DType::i32}},
             .outputs = {{"param", "the same memory, updated"}},
             .attrs = ir::Attrs::schema_of<Settings>(),
         },
@@ -139,6 +142,7 @@ struct Update {
       static_assert(offsetof(Params, n) == 0, "parts of a tensor are given by the first field");
       def.optimizer.elementwise = true;
     }
+    if constexpr (requires { T::type_name; }) def.optimizer.type = T::type_name;
     if constexpr (requires { T::workspace; }) def.kernels.workspace = T::workspace;
     if constexpr (requires { T::by_rows(); }) {
       def.optimizer.by_rows = &T::by_rows();
@@ -202,14 +206,11 @@ struct Update {
 
   static std::vector<ir::TensorType> infer(const ir::InferContext& c) {
     check(c.attrs);
-    for (int i : {0, 1, 2}) c.require_dtype(i, DType::f32);
-    c.require_dtype(3, DType::i32);
     c.require(c.shape(1) == c.shape(0), "expected a gradient of the parameter's shape");
     c.require(c.shape(2).rank() == 0, "expected one number as the learning rate");
     c.require(c.shape(3).rank() == 0, "expected one number as the step");
     const int momentum = kFirstState + static_cast<int>(T::state_docs().size());
     if (c.has(momentum)) {
-      c.require_dtype(momentum, DType::f32);
       c.require(c.shape(momentum).rank() == 0, "expected one number as the momentum");
     }
     return state_types(c, kFirstState);
