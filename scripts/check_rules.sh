@@ -80,10 +80,11 @@ data:      base parallel ir exec io
 io:        base ir plan
 train:     base parallel ir ops autodiff passes plan program exec data io
 eval:      base parallel ir ops autodiff passes plan program exec data io train
+quantize:  base ir ops passes data train
 import:    base ir ops io
 recipes:   base parallel ir ops autodiff passes plan exec data io train eval
-apps:      base ir ops plan program exec data io import train eval recipes
-python:    base ir ops autodiff passes plan exec data io import train eval recipes
+apps:      base ir ops plan program exec data io import train eval quantize recipes
+python:    base ir ops autodiff passes plan exec data io import train eval quantize recipes
 '
 # The public headers by their layers; all but these belong to ir.
 public_layers='
@@ -91,6 +92,7 @@ error types literals: base
 ops optimizer optimizers: ops
 metrics: eval
 import: import
+quantize: quantize
 plan swap: plan
 data data_loader data_open data_split data_text: data
 compiled_training evaluator fit lbfgs model_file optimizer_state predictor schedule schedule_settings trainer trainer_options: train
@@ -167,7 +169,7 @@ breaks "an include against the order of the plan's folders" < <(
     }' "${files[@]}")
 
 # These folders use an op's definition and never its name.
-nameless=(src/{ir,autodiff,passes,plan,exec,emit}/**/*.{h,cpp})
+nameless=(src/{ir,autodiff,passes,plan,exec,quantize,emit}/**/*.{h,cpp})
 # attrs.h names the values of public enumerations, some of which have names of ops.
 for i in "${!nameless[@]}"; do
   [ "${nameless[i]}" != src/ir/attrs.h ] || unset "nameless[i]"

@@ -231,6 +231,53 @@ def resized(name, x_shape, size, align_corners=False, mode="bilinear"):
     return made
 
 
+def plain(made):
+    """A record of an op without conventions."""
+    del made["attrs"]["requantization"]
+    return made
+
+
+def max_pool(name, x_shape, y_shape, kernel, stride, same):
+    x = image(x_shape)
+    y = Tensor(y_shape, x.scales, x.zero)
+    options = schema.Pool2DOptionsT()
+    options.padding, options.strideH, options.strideW = 0 if same else 1, stride, stride
+    options.filterHeight = options.filterWidth = kernel
+    y.data = run(17, options, schema.BuiltinOptions.Pool2DOptions, [x], y, REFERENCE)
+    return plain(record(name, "max_pool2d",
+                        {"kernel": kernel, "stride": stride, "padding": "same" if same else [0, 0, 0, 0]},
+                        [(x, x.data)], y, quantized=False))
+
+
+def padded(name, x_shape, before, after):
+    x = image(x_shape)
+    y = Tensor([b + n + a for b, n, a in zip(before, x_shape, after)], x.scales, x.zero)
+    rows = Tensor([len(before), 2], dtype="int32", data=np.array([before, after], np.int32).T.copy())
+    rows.fixed = True
+    y.data = run(34, schema.PadOptionsT(), schema.BuiltinOptions.PadOptions, [x, rows], y, REFERENCE)
+    return plain(record(name, "pad", {"before": before, "after": after}, [(x, x.data)], y, quantized=False))
+
+
+def joined(name, a_shape, b_shape, axis):
+    a, b = image(a_shape), image(b_shape)
+    b.scales, b.zero = a.scales, a.zero
+    shape = list(a_shape)
+    shape[axis] += b_shape[axis]
+    y = Tensor(shape, a.scales, a.zero)
+    options = schema.ConcatenationOptionsT()
+    options.axis = axis
+    y.data = run(2, options, schema.BuiltinOptions.ConcatenationOptions, [a, b], y, REFERENCE)
+    return plain(record(name, "concat", {"axis": axis}, [(a, a.data), (b, b.data)], y, quantized=False))
+
+
+def mean(name, x_shape, axes, y_shape, keep=False, scale=(0.005, 0.3)):
+    x, y = image(x_shape), result(y_shape, *scale)
+    options = schema.ReducerOptionsT()
+    options.keepDims = keep
+    y.data = run(40, options, schema.BuiltinOptions.ReducerOptions, [x, indices(axes)], y, REFERENCE)
+    return record(name, "quantized_mean", {"axes": axes, "keepdims": keep}, [(x, x.data)], y)
+
+
 def cases():
     yield convolution("conv", [1, 5, 6, 3], [4, 3, 3, 3], [1, 5, 6, 4])
     yield convolution("conv_stride_2", [2, 7, 6, 3], [5, 3, 3, 3], [2, 4, 3, 5], stride=2)
@@ -267,6 +314,15 @@ def cases():
     yield resized("bilinear_corners", [1, 4, 5, 3], [9, 7], align_corners=True)
     yield resized("nearest", [1, 4, 5, 3], [7, 12], mode="nearest")
     yield resized("nearest_exact", [1, 6, 5, 3], [4, 9], mode="nearest_exact")
+    yield max_pool("max_pool", [1, 6, 6, 5], [1, 3, 3, 5], 2, 2, same=False)
+    yield max_pool("max_pool_of_a_part_of_the_window", [2, 5, 5, 3], [2, 3, 3, 3], 3, 2, same=True)
+    yield padded("pad", [1, 3, 4, 2], [0, 1, 2, 0], [0, 2, 0, 0])
+    yield padded("pad_channels", [2, 2, 3, 3], [0, 0, 1, 1], [0, 1, 0, 4])
+    yield joined("concat", [1, 3, 4, 2], [1, 3, 4, 5], -1)
+    yield joined("concat_rows", [1, 3, 4, 2], [1, 2, 4, 2], 1)
+    yield mean("mean", [2, 7, 7, 5], [1, 2], [2, 5])
+    yield mean("mean_of_channels", [1, 4, 3, 40], [3], [1, 4, 3, 1], keep=True)
+    yield mean("mean_of_many", [1, 30, 30, 3], [1, 2], [1, 3], scale=(0.001, 0.004))
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@
 #include <thimble/optimizers.h>         // IWYU pragma: export
 #include <thimble/plan.h>               // IWYU pragma: export
 #include <thimble/predictor.h>          // IWYU pragma: export
+#include <thimble/quantize.h>           // IWYU pragma: export
 #include <thimble/recipes.h>            // IWYU pragma: export
 #include <thimble/schedule.h>           // IWYU pragma: export
 #include <thimble/trainer.h>            // IWYU pragma: export

@@ -22,4 +22,5 @@ NB_MODULE(_core, m) {
   bind_recipes(m);
   bind_files(m);
   bind_model_files(m);
+  bind_quantize(m);
 }

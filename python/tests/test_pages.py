@@ -50,6 +50,11 @@ def test_the_page_of_model_files_runs(tmp_path, monkeypatch):
     assert run("docs/guide/model-files.md", tmp_path, monkeypatch)["scores"].shape == (5, 3)
 
 
+def test_the_page_of_quantized_networks_runs(tmp_path, monkeypatch):
+    names = run("docs/guide/quantization.md", tmp_path, monkeypatch)
+    assert names["made"].float_layers == []
+
+
 def test_the_page_of_programs_runs(tmp_path, monkeypatch):
     names = run("docs/guide/programs.md", tmp_path, monkeypatch)
     assert names["plan"].planned_peak_bytes <= 1 << 20

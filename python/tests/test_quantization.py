@@ -74,3 +74,73 @@ def test_mcunet_gives_its_golden_logits() -> None:
         pixels[i] = np.uint8(r >> 24).view(np.int8)
     logits = predictor.predict(pixels.reshape(1, 128, 128, 3))
     assert logits.tolist() == [golden["logits_int8"]]
+
+
+def classifier() -> tb.Graph:
+    g = tb.Graph()
+    image, kind = g.input("image", (8, 8, 1)), g.label("kind")
+    h = tb.relu(tb.batch_norm(tb.conv2d(image, channels=6, kernel=3, padding=1, name="conv")))
+    logits = tb.dense(tb.flatten(tb.max_pool2d(h, kernel=2)), units=2, name="dense")
+    g.minimize(tb.softmax_cross_entropy(logits, kind))
+    g.metric("accuracy", tb.accuracy(logits, kind))
+    g.output("logits", logits)
+    return g
+
+
+def bars(count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Noisy images with a horizontal (0) or vertical (1) bar."""
+    random = np.random.default_rng(5)
+    images = random.normal(0, 0.2, (count, 8, 8, 1)).astype(np.float32)
+    kinds = np.arange(count, dtype=np.int32) % 2
+    for image, kind, place in zip(images, kinds, random.integers(0, 8, count)):
+        (image if kind == 0 else image.transpose(1, 0, 2))[place] += 1
+    return images, kinds
+
+
+def test_a_trained_model_is_quantized(tmp_path: pathlib.Path) -> None:
+    images, kinds = bars(200)
+    trainer = tb.Trainer(classifier(), optimizer=tb.Adam(lr=0.01), batch=20, seed=1)
+    trainer.fit((images, kinds), epochs=4)
+    made = tb.quantize_model(trainer, images, calibration="mse", samples=100)
+    assert [(layer.name, layer.op) for layer in made.layers] == [
+        ("conv", "quantized_conv2d"),
+        ("max_pool2d_1", "max_pool2d"),
+        ("dense", "quantized_dense"),
+    ]
+    assert made.float_layers == []
+    assert all(layer.sqnr_db > 20 for layer in made.layers)
+    wanted = trainer.predict(images)
+    got = tb.Predictor(made.graph).predict(images)
+    assert np.mean(wanted.argmax(1) == got.argmax(1)) > 0.98
+    assert 0 < np.abs(wanted - got).max() < 10 * made.layers[-1].scale
+    tb.save_model(made.graph, tmp_path / "int8.safetensors")
+    again = tb.Predictor(tb.load_model(tmp_path / "int8.safetensors")).predict(images)
+    assert np.array_equal(got, again)
+
+
+def test_a_model_is_quantized_with_int8_at_both_ends(tmp_path: pathlib.Path) -> None:
+    images, _ = bars(20)
+    tb.save_model(classifier(), tmp_path / "m.safetensors")
+    graph = tb.load_model(tmp_path / "m.safetensors")
+    made = tb.quantize_model(
+        graph, {"image": images}, requantization="fixed_point", int8_inputs=True, int8_outputs=True
+    )
+    x = np.zeros((3, 8, 8, 1), np.int8)
+    assert tb.Predictor(made.graph).predict(x).dtype == np.int8
+
+
+def test_models_that_cannot_be_quantized_are_refused(tmp_path: pathlib.Path) -> None:
+    images, _ = bars(4)
+    g = classifier()
+    with pytest.raises(ValueError, match="no values"):
+        tb.quantize_model(g, images)
+    tb.save_model(g, tmp_path / "m.safetensors")
+    graph = tb.load_model(tmp_path / "m.safetensors")
+    with pytest.raises(ValueError, match="expected one of minmax, percentile, mse"):
+        tb.quantize_model(graph, images, calibration="best")
+    with pytest.raises(ValueError, match="quantized already"):
+        tb.quantize_model(tb.quantize_model(graph, images).graph, images)
+    with pytest.raises(TypeError, match="model must be"):
+        tb.quantize_model("m.safetensors", images)
+    with pytest.raises(ValueError, match=r"expected \[N, 8, 8, 1\]"):
+        tb.quantize_model(graph, images[..., 0])

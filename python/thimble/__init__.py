@@ -32,6 +32,7 @@ from ._core import (
 )
 from ._core import version as __version__
 from ._optimizer import GradientClip, Objective, Optimizer, OptimizerState, ParamGroup
+from ._quantize import FloatLayer, QuantizedLayer, QuantizedModel, quantize_model
 from .callbacks import Callback
 from .files import load_safetensors, safetensors_metadata, save_safetensors
 from .lbfgs import LBFGS
@@ -50,6 +51,7 @@ __all__ = [
     "EpochReport",
     "Evaluation",
     "FitResult",
+    "FloatLayer",
     "GradientClip",
     "Gradients",
     "Graph",
@@ -62,6 +64,8 @@ __all__ = [
     "Plan",
     "Predictor",
     "Quantization",
+    "QuantizedLayer",
+    "QuantizedModel",
     "Schedule",
     "StepReport",
     "Trainer",
@@ -80,6 +84,7 @@ __all__ = [
     "ops",
     "optimizers",
     "plan_training",
+    "quantize_model",
     "recipes",
     "safetensors_metadata",
     "save_model",

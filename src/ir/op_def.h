@@ -8,6 +8,7 @@
 
 #include "ir/op_context.h"
 #include "ir/op_parts.h"
+#include "ir/quantize_rule.h"
 
 namespace thimble::ir {
 
@@ -24,6 +25,7 @@ struct OpDef {
   MemoryTraits memory;
   DataFlow flow;
   OptimizerRule optimizer;  // for an optimizer's rule: how it changes a parameter
+  QuantizeRule quantized;   // what it becomes where a network is quantized
 };
 
 // The types that input i takes in the op's usual kernels: those that it declares (ArgDoc::types).

@@ -13,7 +13,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-const std::vector<std::string> kCommands{"train", "eval", "sample", "summary",
+const std::vector<std::string> kCommands{"train", "eval", "sample", "quantize", "summary",
                                          "plan",  "pack", "ops",    "version"};
 
 void expect_fits_the_screen(const std::string& page) {

@@ -57,6 +57,10 @@ TEST(litert_goldens, are_equal_to_the_last_bit) {
       {"quantized_average_pool2d", 2},
       {"softmax", 4},
       {"upsample2d", 5},
+      {"max_pool2d", 2},
+      {"pad", 2},
+      {"concat", 2},
+      {"quantized_mean", 3},
   };
   EXPECT_EQ(compared, all);
 }

@@ -1,4 +1,5 @@
 #include <thimble/ops/add.h>
+#include <thimble/ops/quantized_add.h>
 #include <thimble/ops/sum_to.h>
 
 #include "ops/families/binary/binary.h"
@@ -21,6 +22,12 @@ std::vector<Value> add_vjp(const ir::VjpContext& c) {
   return grads;
 }
 
+std::vector<Value> quantized(const ir::QuantizeContext& c) {
+  return {quantized_add(
+      c.input(0), c.input(1),
+      {.scale = c.scale, .zero_point = c.zero_point, .requantization = c.requantization})};
+}
+
 const OpDef& add_op() {
   static const OpDef def = binary_op({
       .name = "add",
@@ -38,6 +45,7 @@ const OpDef& add_op() {
           .fast = ir::kernel_fn<&add_simd>(),
           .typed = INTEGER_KERNELS(add),
       },
+      .quantized{.build = quantized, .rescales = true},
   });
   return def;
 }

@@ -1,4 +1,5 @@
 #include <thimble/ops/average_pool2d.h>
+#include <thimble/ops/quantized_average_pool2d.h>
 #include <thimble/ops/reshape.h>
 
 #include "ir/function_def.h"
@@ -33,6 +34,17 @@ std::vector<Value> vjp(const ir::VjpContext& c) {
                                          .divisor = attrs.divisor})};
 }
 
+std::vector<Value> quantized(const ir::QuantizeContext& c) {
+  const auto& attrs = c.attrs.as<AveragePool2dAttrs>();
+  if (attrs.divisor != 0) throw Error("average_pool2d", "int8 has no divisor of its own");
+  return {quantized_average_pool2d(c.input(0), {.kernel = attrs.kernel,
+                                                .stride = attrs.stride,
+                                                .padding = attrs.padding,
+                                                .count_include_pad = attrs.count_include_pad,
+                                                .ceil_mode = attrs.ceil_mode,
+                                                .requantization = c.requantization})};
+}
+
 const OpDef& average_pool2d_op() {
   static const OpDef def{
       .name = "average_pool2d",
@@ -61,6 +73,7 @@ const OpDef& average_pool2d_op() {
             return {{0}, {0}};
           },
       },
+      .quantized{.build = quantized},
   };
   return def;
 }

@@ -7,6 +7,8 @@
 #include <thimble/ops/sub.h>
 #include <thimble/ops/sum_to.h>
 
+#include <cmath>
+
 #include "ir/graph.h"
 #include "ops/families/norm/batch_norm.h"
 #include "ops/families/norm/batch_norm_kernels.h"
@@ -54,6 +56,28 @@ std::vector<Value> vjp(const ir::VjpContext& c) {
   return grads;
 }
 
+// gamma / sqrt(variance + epsilon) and what then remains of mean and beta.
+std::optional<ir::ChannelScaling> scaling(const ir::Attrs& node,
+                                          std::span<const Array* const> inputs) {
+  const auto& attrs = node.as<BatchNormInferenceAttrs>();
+  if (inputs[3] == nullptr || inputs[4] == nullptr) return std::nullopt;
+  const auto numbers = [&](size_t i, size_t count, float otherwise) {
+    return inputs[i] != nullptr ? inputs[i]->floats() : std::vector<float>(count, otherwise);
+  };
+  const std::vector<float> mean = inputs[3]->floats();
+  const std::vector<float> variance = inputs[4]->floats();
+  const std::vector<float> gamma = numbers(1, mean.size(), 1.0F);
+  const std::vector<float> beta = numbers(2, mean.size(), 0.0F);
+  ir::ChannelScaling made{.activation = attrs.activation};
+  for (size_t k = 0; k < mean.size(); ++k) {
+    const double scale =
+        static_cast<double>(gamma[k]) / std::sqrt(static_cast<double>(variance[k]) + attrs.epsilon);
+    made.scale.push_back(scale);
+    made.shift.push_back(static_cast<double>(beta[k]) - static_cast<double>(mean[k]) * scale);
+  }
+  return made;
+}
+
 const OpDef& definition() {
   static const OpDef def{
       .name = "batch_norm_inference",
@@ -89,6 +113,7 @@ const OpDef& definition() {
               },
       },
       .memory{.in_place = {{0, 0}}},
+      .quantized{.scaling = scaling},
   };
   return def;
 }

@@ -48,6 +48,11 @@ constexpr UnaryInfo kClip{
     .constants = constants,
     .check = check,
     .mask = mask,
+    .clamps =
+        [](const ir::Attrs& attrs) {
+          const auto& a = attrs.as<ClipAttrs>();
+          return a.low <= 0.0 && a.high >= 0.0;
+        },
 };
 
 }  // namespace

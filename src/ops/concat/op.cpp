@@ -1,5 +1,8 @@
 #include <thimble/ops/concat.h>
+#include <thimble/ops/requantize.h>
 #include <thimble/ops/slice.h>
+
+#include <algorithm>
 
 #include "ir/graph.h"
 #include "ops/families/move/parts.h"
@@ -52,6 +55,20 @@ std::vector<Value> vjp(const ir::VjpContext& c) {
   return grads;
 }
 
+// Parts of other scales come to that of the result first.
+std::vector<Value> quantized(const ir::QuantizeContext& c) {
+  const ir::TensorType& first = c.inputs[0].graph().type(c.inputs[0].id());
+  const bool equal = std::all_of(c.inputs.begin(), c.inputs.end(), [&](const Value& part) {
+    return *part.quantization() == *first.quantization;
+  });
+  if (equal) return ir::same_op_on_int8(c);
+  std::vector<Value> parts;
+  for (const Value& part : c.inputs) {
+    parts.push_back(requantize(part, {c.scale, c.zero_point, c.requantization}));
+  }
+  return {concat(parts, c.attrs.as<ConcatOptions>())};
+}
+
 const OpDef& concat_op() {
   static const OpDef def{
       .name = "concat",
@@ -77,6 +94,7 @@ const OpDef& concat_op() {
                 [](const ir::SamplesContext& c) {
                   return samples_along(c, c.attrs.as<ConcatOptions>().axis);
                 }},
+      .quantized{.build = quantized},
   };
   return def;
 }

@@ -1,6 +1,7 @@
 #include <thimble/ops/conv2d.h>
 #include <thimble/ops/conv2d_input_grad.h>
 #include <thimble/ops/conv2d_weight_grad.h>
+#include <thimble/ops/quantized_conv2d.h>
 #include <thimble/ops/sum_to.h>
 
 #include <fmt/format.h>
@@ -70,6 +71,19 @@ std::vector<Value> vjp(const ir::VjpContext& c) {
   return grads;
 }
 
+std::vector<Value> quantized(const ir::QuantizeContext& c) {
+  const auto& attrs = c.attrs.as<Conv2dAttrs>();
+  return {quantized_conv2d(c.input(0), c.input(1), c.input(2),
+                           {.stride = attrs.stride,
+                            .padding = attrs.padding,
+                            .dilation = attrs.dilation,
+                            .groups = attrs.groups,
+                            .activation = attrs.activation,
+                            .scale = c.scale,
+                            .zero_point = c.zero_point,
+                            .requantization = c.requantization})};
+}
+
 const OpDef& conv2d_op() {
   static const OpDef def{
       .name = "conv2d",
@@ -100,6 +114,13 @@ const OpDef& conv2d_op() {
           .row_blocks = [](const ir::KernelContext&) -> ir::RowBlocks {
             return {{0}, {0}};
           },
+      },
+      .quantized{
+          .build = quantized,
+          .weights = [](const ir::KernelContext&) -> std::optional<ir::WeightLayout> {
+            return ir::WeightLayout{};
+          },
+          .rescales = true,
       },
   };
   return def;

@@ -1,6 +1,7 @@
 #include <thimble/ops/conv2d.h>
 #include <thimble/ops/conv2d_weight_grad.h>
 #include <thimble/ops/conv_transpose2d.h>
+#include <thimble/ops/quantized_conv_transpose2d.h>
 #include <thimble/ops/sum_to.h>
 
 #include "ir/function_def.h"
@@ -71,6 +72,26 @@ std::vector<Value> vjp(const ir::VjpContext& c) {
   return grads;
 }
 
+std::vector<Value> quantized(const ir::QuantizeContext& c) {
+  const auto& attrs = c.attrs.as<ConvTranspose2dAttrs>();
+  return {quantized_conv_transpose2d(c.input(0), c.input(1), c.input(2),
+                                     {.stride = attrs.stride,
+                                      .padding = attrs.padding,
+                                      .output_padding = attrs.output_padding,
+                                      .dilation = attrs.dilation,
+                                      .groups = attrs.groups,
+                                      .activation = attrs.activation,
+                                      .scale = c.scale,
+                                      .zero_point = c.zero_point,
+                                      .requantization = c.requantization})};
+}
+
+// Channels of several groups share the scales of weights; the bias then has no unit of its own.
+std::optional<ir::WeightLayout> weights(const ir::KernelContext& c) {
+  if (c.attrs.as<ConvTranspose2dAttrs>().groups != 1) return std::nullopt;
+  return ir::WeightLayout{.channels = 3};
+}
+
 const OpDef& conv_transpose2d_op() {
   static const OpDef def{
       .name = "conv_transpose2d",
@@ -103,6 +124,7 @@ const OpDef& conv_transpose2d_op() {
             return {{0}, {0}};
           },
       },
+      .quantized{.build = quantized, .weights = weights, .rescales = true},
   };
   return def;
 }

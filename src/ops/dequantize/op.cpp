@@ -46,6 +46,7 @@ const OpDef& dequantize_op() {
           .any_type = true,
       },
       .flow{.elementwise = true},
+      .quantized{.to_f32 = true},
   };
   return def;
 }

@@ -52,6 +52,11 @@ constexpr UnaryInfo kHardTanh{
     .check = check,
     .selects = true,
     .mask = mask,
+    .clamps =
+        [](const ir::Attrs& attrs) {
+          const auto& a = attrs.as<HardTanhAttrs>();
+          return a.min_val <= 0.0 && a.max_val >= 0.0;
+        },
 };
 
 }  // namespace

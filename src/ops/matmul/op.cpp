@@ -1,5 +1,6 @@
 #include <thimble/ops/broadcast_to.h>
 #include <thimble/ops/matmul.h>
+#include <thimble/ops/quantized_dense.h>
 #include <thimble/ops/reshape.h>
 #include <thimble/ops/sum_to.h>
 
@@ -169,6 +170,21 @@ ir::RowBlocks row_blocks(const ir::KernelContext& c) {
   return sums && attrs.activation == Activation::none ? ir::RowBlocks{{0, 1}, {}} : ir::RowBlocks{};
 }
 
+std::vector<Value> quantized(const ir::QuantizeContext& c) {
+  return {quantized_dense(c.input(0), c.input(1), c.input(2),
+                          {.activation = c.attrs.as<MatmulAttrs>().activation,
+                           .scale = c.scale,
+                           .zero_point = c.zero_point,
+                           .requantization = c.requantization})};
+}
+
+// A dense layer: rows times one matrix.
+std::optional<ir::WeightLayout> weights(const ir::KernelContext& c) {
+  const auto& attrs = c.attrs.as<MatmulAttrs>();
+  if (!is_one_product(c.in(0), c.in(1), attrs)) return std::nullopt;
+  return ir::WeightLayout{.channels = attrs.transpose_b ? 0 : 1, .transposed = !attrs.transpose_b};
+}
+
 const OpDef& matmul_op() {
   static const OpDef def{
       .name = "matmul",
@@ -200,6 +216,7 @@ const OpDef& matmul_op() {
                 [](const ir::KernelContext& c) {
                   return is_one_product(c.in(0), c.in(1), c.attrs.as<MatmulAttrs>());
                 }},
+      .quantized{.build = quantized, .weights = weights, .rescales = true},
   };
   return def;
 }

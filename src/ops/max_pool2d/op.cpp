@@ -57,6 +57,10 @@ std::vector<Value> gradient(const ir::VjpContext& c, Value index) {
 
 const OpDef& with_places_op();
 
+std::vector<Value> quantized(const ir::QuantizeContext& c) {
+  return {max_pool2d(c.input(0), c.attrs.as<MaxPool2dAttrs>())};
+}
+
 const OpDef& inference_op() {
   static const OpDef def{
       .name = "max_pool2d_inference",
@@ -84,6 +88,7 @@ const OpDef& inference_op() {
             return {{0}, {0}};
           },
       },
+      .quantized{.build = quantized},
   };
   return def;
 }
@@ -123,6 +128,7 @@ const OpDef& max_pool2d_op() {
           },
       },
       .flow{.choice = {.input = 0, .values = 0, .places = 1}},
+      .quantized{.build = quantized},
   };
   return def;
 }

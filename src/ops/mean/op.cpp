@@ -1,5 +1,6 @@
 #include <thimble/ops/cast.h>
 #include <thimble/ops/mean.h>
+#include <thimble/ops/quantized_mean.h>
 #include <thimble/ops/sum.h>
 
 #include <fmt/format.h>
@@ -111,6 +112,17 @@ const OpDef& mean_op() {
                   return chosen_of(c.in(0), c.attrs)[0] != 0 ? ir::Samples::mean
                                                              : ir::Samples::independent;
                 }},
+      .quantized{
+          .build = [](const ir::QuantizeContext& c) -> std::vector<Value> {
+            const auto& options = c.attrs.as<ReduceOptions>();
+            return {quantized_mean(c.input(0), {.axes = options.axes,
+                                                .keepdims = options.keepdims,
+                                                .scale = c.scale,
+                                                .zero_point = c.zero_point,
+                                                .requantization = c.requantization})};
+          },
+          .rescales = true,
+      },
   };
   return def;
 }

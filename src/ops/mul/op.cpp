@@ -1,4 +1,5 @@
 #include <thimble/ops/mul.h>
+#include <thimble/ops/quantized_mul.h>
 #include <thimble/ops/sum_to.h>
 
 #include "ops/families/binary/binary.h"
@@ -22,6 +23,12 @@ std::vector<Value> mul_vjp(const ir::VjpContext& c) {
   return grads;
 }
 
+std::vector<Value> quantized(const ir::QuantizeContext& c) {
+  return {quantized_mul(
+      c.input(0), c.input(1),
+      {.scale = c.scale, .zero_point = c.zero_point, .requantization = c.requantization})};
+}
+
 const OpDef& mul_op() {
   static const OpDef def = binary_op({
       .name = "mul",
@@ -37,6 +44,7 @@ const OpDef& mul_op() {
           .fast = ir::kernel_fn<&mul_simd>(),
           .typed = INTEGER_KERNELS(mul),
       },
+      .quantized{.build = quantized, .rescales = true},
   });
   return def;
 }

@@ -107,6 +107,7 @@ const OpDef& pad_op() {
                 [](const ir::SamplesContext& c) {
                   return c.in(0)[0] == c.out()[0] ? ir::Samples::independent : ir::Samples::mixed;
                 }},
+      .quantized{.build = ir::same_op_on_int8},
   };
   return def;
 }

@@ -33,6 +33,10 @@ const OpDef& quantize_op() {
           .ref64 = ir::kernel_fn<&f64::quantize_ref>(),
       },
       .flow{.elementwise = true},
+      .quantized{.to_int8 =
+                     [](double scale, int64_t zero_point, Requantization requantization) {
+                       return ir::Attrs::of(QuantizeOptions{scale, zero_point, requantization});
+                     }},
   };
   return def;
 }

@@ -27,6 +27,7 @@ constexpr UnaryInfo kRelu{
     .selects = true,
     .grad_16bit = select_above_zero_16bit,
     .mask = mask,
+    .clamps = [](const ir::Attrs&) { return true; },
 };
 
 }  // namespace

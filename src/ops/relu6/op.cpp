@@ -33,6 +33,7 @@ constexpr UnaryInfo kRelu6{
     .selects = true,
     .grad_16bit = [](const ir::KernelCall& call) { select_between_16bit(call, 6.0F); },
     .mask = mask,
+    .clamps = [](const ir::Attrs&) { return true; },
 };
 
 }  // namespace

@@ -68,6 +68,7 @@ const OpDef& reshape_op() {
           .any_type = true,
       },
       .memory{.views = {{0, 0}}},
+      .quantized{.build = ir::same_op_on_int8},
   };
   return def;
 }
@@ -96,6 +97,7 @@ const OpDef& flatten_op() {
           .any_type = true,
       },
       .memory{.views = {{0, 0}}},
+      .quantized{.build = ir::same_op_on_int8},
   };
   return def;
 }

@@ -151,6 +151,7 @@ const OpDef& slice_op() {
                 [](const ir::SamplesContext& c) {
                   return c.in(0)[0] == c.out()[0] ? ir::Samples::independent : ir::Samples::mixed;
                 }},
+      .quantized{.build = ir::same_op_on_int8},
   };
   return def;
 }

@@ -61,6 +61,7 @@ OpDef with_int8(OpDef def) {
   def.infer = infer;
   def.kernels.typed = {
       {.inputs = {DType::i8}, .ref = ir::kernel_fn<&i8::softmax_ref>(), .params = int8_params}};
+  def.quantized.build = ir::same_op_on_int8;
   return def;
 }
 

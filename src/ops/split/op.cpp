@@ -107,6 +107,7 @@ const OpDef& split_op() {
                 [](const ir::SamplesContext& c) {
                   return samples_along(c, c.attrs.as<SplitOptions>().axis);
                 }},
+      .quantized{.build = ir::same_op_on_int8},
   };
   return def;
 }

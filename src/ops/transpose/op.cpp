@@ -76,6 +76,7 @@ const OpDef& transpose_op() {
           .fast = ir::kernel_fn<&gather<&f32::transpose_ref>>(),
           .any_type = true,
       },
+      .quantized{.build = ir::same_op_on_int8},
   };
   return def;
 }

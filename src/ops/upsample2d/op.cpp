@@ -217,6 +217,7 @@ const OpDef& upsample2d_op() {
             return {{0}, {0}};
           },
       },
+      .quantized{.build = ir::same_op_on_int8},
   };
   return def;
 }

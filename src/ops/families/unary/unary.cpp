@@ -1,5 +1,7 @@
 #include "ops/families/unary/unary.h"
 
+#include <thimble/ops/requantize.h>
+
 #include "ops/families/move/scales.h"
 
 namespace thimble::ops {
@@ -27,6 +29,10 @@ OpDef unary_op(OpDef def) {
   def.flow.elementwise = true;
   def.memory.in_place = {{0, 0}};
   return def;
+}
+
+std::vector<Value> clamped_int8(const ir::QuantizeContext& c) {
+  return {requantize(c.input(0), {c.scale, c.zero_point, c.requantization})};
 }
 
 OpDef unary_grad_op(OpDef def, Reads reads) {

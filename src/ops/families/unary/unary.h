@@ -48,12 +48,16 @@ struct UnaryInfo {
   // whole element.
   ir::MaskRule (*mask)(const ir::Attrs&) = nullptr;
   std::vector<ir::TypedKernels> (*typed)() =
-      nullptr;  // kernels of further types, which have no gradient
+      nullptr;                                 // kernels of further types, which have no gradient
+  bool (*clamps)(const ir::Attrs&) = nullptr;  // ir::QuantizeRule::clamps
 };
 
 // Completes the definition of an op. The caller sets name, doc, example, attrs, vjp and kernels;
 // params and infer are set only if missing. Kernels: (real* y, const real* x, const unary_dims*).
 OpDef unary_op(OpDef def);
+
+// A clamp of int8: the bounds of a result of another scale.
+std::vector<Value> clamped_int8(const ir::QuantizeContext& c);
 
 // Completes the definition of its gradient op. Kernels: (real* dx, const real* dy, const real*
 // kept, const unary_dims*), where kept is x or y.
@@ -82,6 +86,11 @@ struct Unary {
             .ref64 = info.kernels.ref64,
             .fast = info.kernels.fast,
             .typed = info.typed == nullptr ? std::vector<ir::TypedKernels>() : info.typed(),
+        },
+        .quantized{
+            .build = info.clamps == nullptr ? nullptr : clamped_int8,
+            .rescales = info.clamps != nullptr,
+            .clamps = info.clamps,
         },
     });
     return def;

@@ -1,0 +1,127 @@
+"""Post-training quantization: a trained network as a network of int8."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import tempfile
+from typing import Any
+
+from . import _core
+from ._batches import Feeder
+from ._check import NUMBER, TEXT, WHOLE, require
+from ._core import Dataset, Graph
+from .trainer import Trainer
+
+
+@dataclasses.dataclass(frozen=True)
+class QuantizedLayer:
+    """A layer that computes on int8.
+
+    Attributes:
+        name: of the layer; of an op without one the op and a number
+        op: on int8
+        scale: of its result
+        zero_point: of its result
+        sqnr_db: signal-to-quantization-noise ratio of its result against that in f32, in decibels;
+            infinite where they are equal
+    """
+
+    name: str
+    op: str
+    scale: float
+    zero_point: int
+    sqnr_db: float
+
+
+@dataclasses.dataclass(frozen=True)
+class FloatLayer:
+    """A layer that stays f32, and why.
+
+    Attributes:
+        name: of the layer; of an op without one the op and a number
+        op: on f32
+        reason: why it has no int8 form
+    """
+
+    name: str
+    op: str
+    reason: str
+
+
+@dataclasses.dataclass(frozen=True)
+class QuantizedModel:
+    """What quantize_model returns.
+
+    Attributes:
+        graph: of int8, with its weights: for Predictor and save_model
+        layers: those that compute on int8
+        float_layers: those that stay f32
+    """
+
+    graph: Graph
+    layers: list[QuantizedLayer]
+    float_layers: list[FloatLayer]
+
+
+def _graph_of(model: Graph | Trainer) -> Graph:
+    if isinstance(model, Graph):
+        return model
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "model.safetensors")
+        model._core.save_model(path)
+        return _core.load_model(path)
+
+
+def quantize_model(
+    model: Graph | Trainer,
+    data: Any,
+    *,
+    calibration: str = "minmax",
+    percentile: float = 99.99,
+    samples: int = 256,
+    batch: int = 8,
+    requantization: str = "float",
+    int8_inputs: bool = False,
+    int8_outputs: bool = False,
+    threads: int = 0,
+) -> QuantizedModel:
+    """Quantizes a trained model: weights and activations of int8, without training. Batch norms are
+    folded into the weights before them; layers without an int8 form stay f32. (thimble.quantize is
+    the op that makes numbers int8.)
+
+    Args:
+        model: a Trainer, whose weights are taken, or a Graph with weights (load_model)
+        data: samples to choose the ranges of activations from: a Dataset, or arrays as for predict
+        calibration: how a range is chosen: "minmax", from the least to the largest value;
+            "percentile", without the outermost values; "mse", the range of the least mean square
+            error
+        percentile: of "percentile": percent of the values inside the range
+        samples: the first ones of the data to calibrate with
+        batch: samples computed at once; the result does not depend on it
+        requantization: how sums become int8: "float", times a scale of f32, or "fixed_point", by
+            the integers of TensorFlow Lite
+        int8_inputs: inputs of f32 become inputs of int8
+        int8_outputs: outputs of int8 layers are int8
+        threads: 0 for one per processor
+    """
+    flag = (bool, "True or False")
+    require(
+        "quantize_model", model=(model, ((Graph, Trainer), "a thimble.Trainer or thimble.Graph")),
+        calibration=(calibration, TEXT), percentile=(percentile, NUMBER), samples=(samples, WHOLE),
+        batch=(batch, WHOLE), requantization=(requantization, TEXT),
+        int8_inputs=(int8_inputs, flag), int8_outputs=(int8_outputs, flag),
+        threads=(threads, WHOLE),
+    )
+    graph = _graph_of(model)
+    if not isinstance(data, Dataset):
+        data = Feeder(_core.graph_inputs(graph), {}, with_labels=False).table(data).dataset()
+    made, layers, float_layers = _core.quantize_model(
+        graph, data, calibration, float(percentile), int(samples), int(batch), requantization,
+        int8_inputs, int8_outputs, int(threads),
+    )
+    return QuantizedModel(
+        made,
+        [QuantizedLayer(*layer) for layer in layers],
+        [FloatLayer(*layer) for layer in float_layers],
+    )

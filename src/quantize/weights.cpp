@@ -1,0 +1,49 @@
+#include <algorithm>
+#include <cmath>
+
+#include "quantize/convert.h"
+#include "quantize/fold.h"
+
+namespace thimble::quantizing {
+namespace {
+
+constexpr double kMost = 127.0;
+// A bias takes at most this part of int32; the rest is for the sum of products.
+constexpr double kMostBias = 0x1p30;
+// Of a channel whose weights are all 0.
+constexpr float kNoScale = 0x1p-7F;
+
+}  // namespace
+
+QuantizedWeights quantized_weights(const std::vector<float>& weight, const Shape& shape, int axis,
+                                   const std::vector<float>& bias, float input_scale) {
+  const ChannelWalk walk = walk_of(shape, axis);
+  std::vector<double> largest(static_cast<size_t>(walk.channels), 0.0);
+  for (size_t i = 0; i < weight.size(); ++i) {
+    double& most = largest[walk.of(static_cast<int64_t>(i))];
+    most = std::max(most, std::abs(static_cast<double>(weight[i])));
+  }
+  QuantizedWeights made;
+  const auto x = static_cast<double>(input_scale);
+  for (size_t k = 0; k < largest.size(); ++k) {
+    double scale = largest[k] / kMost;
+    if (!bias.empty()) {
+      scale = std::max(scale, std::abs(static_cast<double>(bias[k])) / (kMostBias * x));
+    }
+    made.scales.push_back(static_cast<float>(scale) > 0.0F ? static_cast<float>(scale) : kNoScale);
+  }
+  made.weight.reserve(weight.size());
+  for (size_t i = 0; i < weight.size(); ++i) {
+    const auto scale = static_cast<double>(made.scales[walk.of(static_cast<int64_t>(i))]);
+    const double integer = std::nearbyint(static_cast<double>(weight[i]) / scale);
+    made.weight.push_back(static_cast<int8_t>(std::clamp(integer, -kMost, kMost)));
+  }
+  for (size_t k = 0; k < bias.size(); ++k) {
+    const double unit = x * static_cast<double>(made.scales[k]);
+    const double integer = std::nearbyint(static_cast<double>(bias[k]) / unit);
+    made.bias.push_back(static_cast<int32_t>(std::clamp(integer, -kMostBias - 1.0, 0x1p31 - 1.0)));
+  }
+  return made;
+}
+
+}  // namespace thimble::quantizing

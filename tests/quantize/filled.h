@@ -1,0 +1,64 @@
+// Graphs with random weights, and samples for them.
+#pragma once
+
+#include <thimble/thimble.h>
+
+#include <cmath>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace thimble::test {
+
+inline std::vector<float> uniform(int64_t count, double low, double high, std::mt19937& random) {
+  std::uniform_real_distribution<float> draw(static_cast<float>(low), static_cast<float>(high));
+  std::vector<float> values(static_cast<size_t>(count));
+  for (float& value : values) value = draw(random);
+  return values;
+}
+
+// Gives parameters and running statistics of f32 random values.
+inline void fill(Graph& g, std::mt19937& random) {
+  for (ir::ValueData& data : g.ir().values) {
+    if (data.producer >= 0 || !ir::is_persistent(data.role)) continue;
+    const Shape& shape = data.type.shape;
+    const bool is_variance = data.name->ends_with("running_var");
+    const double size =
+        shape.rank() > 1
+            ? 1.5 / std::sqrt(static_cast<double>(shape.elements()) / static_cast<double>(shape[0]))
+            : 0.5;
+    data.data = Array(is_variance ? uniform(shape.elements(), 0.5, 2.0, random)
+                                  : uniform(shape.elements(), -size, size, random),
+                      shape);
+  }
+}
+
+inline const ir::ValueData& source_of(const Graph& g, std::string_view name) {
+  for (const ir::ValueData& data : g.ir().values) {
+    if (data.producer < 0 && data.name == name) return data;
+  }
+  throw Error(std::string(name), "the graph has no such source");
+}
+
+// Samples of one input "x".
+inline data::Dataset samples_of(const Shape& sample, int64_t count, std::mt19937& random,
+                                double low = -1.0, double high = 1.0) {
+  return data::in_memory({{"x", sample}},
+                         {Array(uniform(count * sample.elements(), low, high, random))});
+}
+
+// The output "y" for these samples.
+inline Array predicted(const Graph& g, const data::Dataset& samples) {
+  const data::Field& field = samples.fields()[0];
+  std::vector<float> x(static_cast<size_t>(samples.size() * field.shape.elements()));
+  for (int64_t i = 0; i < samples.size(); ++i) {
+    void* const to = x.data() + i * field.shape.elements();
+    samples.read(i, {&to, 1});
+  }
+  return Predictor(g, 4).run({{field.name, Array(std::move(x))}}).at("y");
+}
+
+}  // namespace thimble::test
