@@ -10,12 +10,13 @@ import importlib.util
 import inspect
 import keyword
 import pathlib
-import re
 import sys
 import textwrap
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent / "thimble"))
 from _specs import arguments, is_layer, keeps_statistics, main_part, weights_of  # noqa: E402
+
+from example_lines import python_example  # noqa: E402
 
 HEADER = '''"""The ops and layers of thimble. Written by generate_ops.py from the op definitions: do not edit.
 
@@ -197,20 +198,6 @@ def functional_example(name, spec):
     required = [f"{option}=..." for option in part["required"]]
     given = ", ".join([*inputs, *required, 'name="l"'])
     return f"tb.functional_call(tb.{name}, {{{weights}{more}}}, {given})"
-
-
-def python_example(name, text, names):
-    """A line of C++ in Python; nothing where it shows another spelling of the op."""
-    text = text.removeprefix("auto ").removesuffix(";")
-    if "(" in text and f"{name}(" not in text:
-        return ""
-    text = re.sub(r"\{(\.[^{}]*(?:\{[^{}]*\}[^{}]*)*)\}", r"\1", text)  # {.a = 1} to a = 1
-    text = re.sub(r"\.(\w+) = ", r"\1=", text)
-    text = re.sub(r"^\[([^]]*)\] =", r"\1 =", text)  # [y, h] = to y, h =
-    text = text.replace("{", "[").replace("}", "]")
-    text = re.sub(r"\btrue\b", "True", re.sub(r"\bfalse\b", "False", text))
-    text = re.sub(r"\w+::(\w+)(\(\))?", r'"\1"', text)
-    return re.sub(r"\b(\w+)\(", lambda m: ("tb." if m[1] in names else "") + m[0], text)
 
 
 def signatures(specs):
