@@ -1,6 +1,6 @@
 # Finds the op folders. An op is a folder src/ops/<op>/ that holds an op.cpp; nothing else names it.
 #   op.h      public header: attributes and builder functions  -> <thimble/ops/<op>.h>
-#             that of a folder <name>_update, an optimizer's rule: its settings, in
+#             that of an optimizer, whose op.cpp says THIMBLE_OPTIMIZER_FOLDER: its settings, in
 #             <thimble/optimizers.h> too
 #   op.cpp    definition;  simd.cpp  fast kernel;  test.cpp  table of tests
 # What users call that is more than one op, such as a layer, is a THIMBLE_FUNCTION_FOLDER in a
@@ -36,7 +36,8 @@ foreach(op_file IN LISTS THIMBLE_OP_FILES)
     configure_file(${op_dir}/op.h ${THIMBLE_GENERATED_INCLUDE_DIR}/thimble/ops/${op}.h COPYONLY)
     set(include_line "#include <thimble/ops/${op}.h>  // IWYU pragma: export\n")
     string(APPEND includes "${include_line}")
-    if(op MATCHES "_update$")
+    file(STRINGS ${op_file} optimizers REGEX "^THIMBLE_OPTIMIZER_FOLDER")
+    if(optimizers)
       string(APPEND optimizer_includes "${include_line}")
     endif()
   endif()

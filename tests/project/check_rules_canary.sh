@@ -6,7 +6,7 @@ tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 cd "$tree"
 mkdir -p include/thimble src/ops/{flicker,glow,soft_glow}
-mkdir -p src/plan/{pack,swap,guess} src/{passes,ir,exec,novel,train,io,data,eval,program} apps/thimble python/{src,thimble} scripts docs
+mkdir -p src/plan/{pack,swap,guess} src/{passes,ir,exec,novel,train,io,data,eval,program} apps/thimble python/{src,thimble} cmake scripts docs
 
 printf 'namespace thimble::ops::glow_impl::HWY_NAMESPACE {\nnamespace thimble::ops {\n' \
   >src/ops/glow/simd.cpp
@@ -44,6 +44,7 @@ printf 'const char* kOp = "soft_glow";\n' >python/src/by_name.cpp
 printf 'is_gradient = std::string_view(op.name).ends_with("_grad");\n' >src/eval/by_suffix.cpp
 printf '# glow\nif name == "soft_glow":\n    y = _core.build_op("glow", [x], {})\n' >python/thimble/by_name.py
 printf 'y = ops.glow(x)\nif name == "other":\n    pass\n' >python/thimble/good.py
+printf 'if(op MATCHES "_grad$")\n' >cmake/by_suffix.cmake
 # Spelled in two parts, so that the check of this file does not find them.
 printf 'data=/ho%s/someone/data\n' me >scripts/path.sh
 printf '// TO%s: later\n' DO >src/passes/open.cpp
@@ -51,6 +52,7 @@ printf '// TO%s: later\n' DO >src/passes/open.cpp
 cat >expected <<'EOF'
 apps/thimble/by_name.cpp:1: an op is named outside its folder
 apps/thimble/kernel.cpp:1: an include against the order of the layers
+cmake/by_suffix.cmake:1: an op's name is taken apart
 include/thimble/foreign.h:2: a public header includes the standard library and <thimble/...> alone
 include/thimble/long.h:151: a public header has at most 150 lines
 include/thimble/schedule.h:2: an include against the order of the layers

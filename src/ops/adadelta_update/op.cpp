@@ -53,7 +53,7 @@ struct AdadeltaRule {
 }  // namespace
 }  // namespace thimble::ops::adadelta_update_impl
 
-THIMBLE_OP_FOLDER(adadelta_update) { return Update<AdadeltaRule>::folder(); }
+THIMBLE_OPTIMIZER_FOLDER(adadelta_update) { return Update<AdadeltaRule>::folder(); }
 
 namespace thimble {
 

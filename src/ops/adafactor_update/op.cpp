@@ -89,7 +89,7 @@ struct AdafactorRule {
 }  // namespace
 }  // namespace thimble::ops::adafactor_update_impl
 
-THIMBLE_OP_FOLDER(adafactor_update) { return Update<AdafactorRule>::folder(); }
+THIMBLE_OPTIMIZER_FOLDER(adafactor_update) { return Update<AdafactorRule>::folder(); }
 
 namespace thimble {
 

@@ -62,7 +62,7 @@ struct AdagradRule {
 }  // namespace
 }  // namespace thimble::ops::adagrad_update_impl
 
-THIMBLE_OP_FOLDER(adagrad_update) { return Update<AdagradRule>::folder(); }
+THIMBLE_OPTIMIZER_FOLDER(adagrad_update) { return Update<AdagradRule>::folder(); }
 
 namespace thimble {
 

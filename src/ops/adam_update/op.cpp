@@ -22,7 +22,7 @@ struct AdamRule : AdamFamily<Adam, AdamRule> {
 }  // namespace
 }  // namespace thimble::ops::adam_update_impl
 
-THIMBLE_OP_FOLDER(adam_update) { return Update<AdamRule>::folder(); }
+THIMBLE_OPTIMIZER_FOLDER(adam_update) { return Update<AdamRule>::folder(); }
 
 namespace thimble {
 

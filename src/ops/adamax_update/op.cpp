@@ -48,7 +48,7 @@ struct AdamaxRule {
 }  // namespace
 }  // namespace thimble::ops::adamax_update_impl
 
-THIMBLE_OP_FOLDER(adamax_update) { return Update<AdamaxRule>::folder(); }
+THIMBLE_OPTIMIZER_FOLDER(adamax_update) { return Update<AdamaxRule>::folder(); }
 
 namespace thimble {
 

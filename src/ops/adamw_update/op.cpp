@@ -20,7 +20,7 @@ struct AdamWRule : AdamFamily<AdamW, AdamWRule> {
 }  // namespace
 }  // namespace thimble::ops::adamw_update_impl
 
-THIMBLE_OP_FOLDER(adamw_update) { return Update<AdamWRule>::folder(); }
+THIMBLE_OPTIMIZER_FOLDER(adamw_update) { return Update<AdamWRule>::folder(); }
 
 namespace thimble {
 

@@ -63,7 +63,7 @@ struct AsgdRule {
 }  // namespace
 }  // namespace thimble::ops::asgd_update_impl
 
-THIMBLE_OP_FOLDER(asgd_update) { return Update<AsgdRule>::folder(); }
+THIMBLE_OPTIMIZER_FOLDER(asgd_update) { return Update<AsgdRule>::folder(); }
 
 namespace thimble {
 

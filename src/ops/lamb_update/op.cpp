@@ -54,7 +54,7 @@ struct LAMBRule {
 }  // namespace
 }  // namespace thimble::ops::lamb_update_impl
 
-THIMBLE_OP_FOLDER(lamb_update) { return Update<LAMBRule>::folder(); }
+THIMBLE_OPTIMIZER_FOLDER(lamb_update) { return Update<LAMBRule>::folder(); }
 
 namespace thimble {
 

@@ -66,7 +66,7 @@ struct LARSRule {
 }  // namespace
 }  // namespace thimble::ops::lars_update_impl
 
-THIMBLE_OP_FOLDER(lars_update) { return Update<LARSRule>::folder(); }
+THIMBLE_OPTIMIZER_FOLDER(lars_update) { return Update<LARSRule>::folder(); }
 
 namespace thimble {
 

@@ -52,7 +52,7 @@ struct LionRule {
 }  // namespace
 }  // namespace thimble::ops::lion_update_impl
 
-THIMBLE_OP_FOLDER(lion_update) { return Update<LionRule>::folder(); }
+THIMBLE_OPTIMIZER_FOLDER(lion_update) { return Update<LionRule>::folder(); }
 
 namespace thimble {
 

@@ -196,7 +196,7 @@ struct MuonRule {
 }  // namespace
 }  // namespace thimble::ops::muon_update_impl
 
-THIMBLE_OP_FOLDER(muon_update) { return Update<MuonRule>::folder(); }
+THIMBLE_OPTIMIZER_FOLDER(muon_update) { return Update<MuonRule>::folder(); }
 
 namespace thimble {
 

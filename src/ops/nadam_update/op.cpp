@@ -65,7 +65,7 @@ struct NAdamRule {
 }  // namespace
 }  // namespace thimble::ops::nadam_update_impl
 
-THIMBLE_OP_FOLDER(nadam_update) { return Update<NAdamRule>::folder(); }
+THIMBLE_OPTIMIZER_FOLDER(nadam_update) { return Update<NAdamRule>::folder(); }
 
 namespace thimble {
 

@@ -54,7 +54,7 @@ struct RAdamRule {
 }  // namespace
 }  // namespace thimble::ops::radam_update_impl
 
-THIMBLE_OP_FOLDER(radam_update) { return Update<RAdamRule>::folder(); }
+THIMBLE_OPTIMIZER_FOLDER(radam_update) { return Update<RAdamRule>::folder(); }
 
 namespace thimble {
 

@@ -65,7 +65,7 @@ struct Rmsprop {
 }  // namespace
 }  // namespace thimble::ops::rmsprop_update_impl
 
-THIMBLE_OP_FOLDER(rmsprop_update) { return Update<Rmsprop>::folder(); }
+THIMBLE_OPTIMIZER_FOLDER(rmsprop_update) { return Update<Rmsprop>::folder(); }
 
 namespace thimble {
 

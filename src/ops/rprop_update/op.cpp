@@ -59,7 +59,7 @@ struct RpropRule {
 }  // namespace
 }  // namespace thimble::ops::rprop_update_impl
 
-THIMBLE_OP_FOLDER(rprop_update) { return Update<RpropRule>::folder(); }
+THIMBLE_OPTIMIZER_FOLDER(rprop_update) { return Update<RpropRule>::folder(); }
 
 namespace thimble {
 

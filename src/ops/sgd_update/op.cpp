@@ -66,7 +66,7 @@ struct Sgd {
 }  // namespace
 }  // namespace thimble::ops::sgd_update_impl
 
-THIMBLE_OP_FOLDER(sgd_update) { return Update<Sgd>::folder(); }
+THIMBLE_OPTIMIZER_FOLDER(sgd_update) { return Update<Sgd>::folder(); }
 
 namespace thimble {
 

@@ -54,7 +54,7 @@ struct SignSGDRule {
 }  // namespace
 }  // namespace thimble::ops::sign_sgd_update_impl
 
-THIMBLE_OP_FOLDER(sign_sgd_update) { return Update<SignSGDRule>::folder(); }
+THIMBLE_OPTIMIZER_FOLDER(sign_sgd_update) { return Update<SignSGDRule>::folder(); }
 
 namespace thimble {
 

@@ -69,7 +69,7 @@ struct SparseAdamRule {
 }  // namespace
 }  // namespace thimble::ops::sparse_adam_update_impl
 
-THIMBLE_OP_FOLDER(sparse_adam_update) { return Update<SparseAdamRule>::folder(); }
+THIMBLE_OPTIMIZER_FOLDER(sparse_adam_update) { return Update<SparseAdamRule>::folder(); }
 
 namespace thimble {
 

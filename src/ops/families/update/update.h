@@ -14,6 +14,10 @@
 #include "ir/graph.h"
 #include "ir/optimizer_value.h"
 
+// Opens the definition of an optimizer's folder, as THIMBLE_OP_FOLDER does: its op.h holds the
+// settings and becomes part of <thimble/optimizers.h>.
+#define THIMBLE_OPTIMIZER_FOLDER(folder) THIMBLE_OP_FOLDER(folder)
+
 namespace thimble::ops {
 
 // Checks of an optimizer's settings. Each throws Error(optimizer, ...) that names the setting.
