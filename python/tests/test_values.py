@@ -212,6 +212,10 @@ def test_depthwise_convolutions_and_cells_take_weights():
             tb.depthwise_conv2d(images, weight, bias, **options),
             tb.conv2d(images, weight, bias, groups=3, **options),
         )
+        np.testing.assert_array_equal(
+            tb.depthwise_conv1d(images[:, 0], weight[:, 0], bias, **options),
+            tb.conv1d(images[:, 0], weight[:, 0], bias, groups=3, **options),
+        )
     x, h, c = (rng.standard_normal(s).astype(np.float32) for s in ((2, 5), (2, 4), (2, 4)))
     weights = [rng.standard_normal(s).astype(np.float32) for s in ((16, 5), (16, 4), (16,), (16,))]
     names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")

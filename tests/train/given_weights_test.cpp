@@ -192,6 +192,22 @@ TEST(given_weights, of_depthwise_convolutions_are_those_of_the_layer) {
   expect_same(run(true), run(false));
 }
 
+TEST(given_weights, of_depthwise_convolutions_of_sequences_are_those_of_the_layer) {
+  const auto run = [](bool given) {
+    Graph g;
+    const Value x = g.input("x", {9, 3});
+    if (!given) {
+      const Conv1dOptions options{
+          .channels = 6, .kernel = 3, .stride = 2, .padding = 1, .bias_init = some(), .name = "d"};
+      return gradients_of(g, depthwise_conv1d(x, options), {9, 3});
+    }
+    const Value w = g.parameter("d.weight", {6, 3, 1}, init::torch_default());
+    const Value b = g.parameter("d.bias", {6}, some());
+    return gradients_of(g, depthwise_conv1d(x, w, b, {.stride = 2, .padding = 1}), {9, 3});
+  };
+  expect_same(run(true), run(false));
+}
+
 // A norm's frozen parameters as running statistics.
 struct Statistics {
   Value mean;
@@ -318,6 +334,10 @@ TEST(given_weights, that_do_not_fit_are_refused) {
                 return depthwise_conv2d(g.input("image", {4, 4, 2}), wrong, {});
               }),
               HasSubstr("expected a weight [channels, kh, kw, 1], got [7, 7]"));
+  EXPECT_THAT(message([&] {
+                return depthwise_conv1d(g.input("sequence", {4, 2}), wrong, {});
+              }),
+              HasSubstr("expected a weight [channels, k, 1], got [7, 7]"));
   for (const bool batch : {true, false}) {
     const auto norm = [&](Value v, Value gamma, Value mean) {
       return message([&] {

@@ -72,14 +72,21 @@ THIMBLE_FUNCTION_FOLDER(conv1d) {
       .name = "depthwise_conv1d",
       .doc =
           "A convolution layer over sequences in which every input channel has channels / C "
-          "windows of its own. Of given weights call conv1d with C groups.",
+          "windows of its own.",
       .example = "auto y = depthwise_conv1d(x, {.kernel = 3, .padding = 1});",
-      .inputs = {{.name = "x", .doc = "[N, L, C]", .batch_rank = 3}},
+      .inputs = {{.name = "x", .doc = "[N, L, C]", .batch_rank = 3},
+                 {"weight", "[channels, kernel, 1]; none: a layer's own", true},
+                 {"bias", "[channels], beside a given weight", true}},
       .outputs = {{.name = "y", .doc = "[N, Q, channels]", .batch_rank = 3}},
       .parameters = {{"weight", "[channels, kernel, 1]"}, {"bias", "[channels]", true}},
       .options = ir::OptionSchema::of<DepthwiseOptions>(),
+      .of_parameters = {"channels", "kernel"},
       .build = [](std::span<const Value> in, const void* options) -> std::vector<Value> {
-        return {depthwise_conv1d(in[0], options_as<DepthwiseOptions>(options))};
+        const auto& o = options_as<DepthwiseOptions>(options);
+        if (!in[1]) return {depthwise_conv1d(in[0], o)};
+        return {depthwise_conv1d(in[0], in[1], in[2],
+                                 {.stride = o.stride, .padding = o.padding, .dilation = o.dilation},
+                                 o.name)};
       },
   };
   static const FunctionDef* const defs[] = {&conv1d_function, &depthwise_conv1d_function};
