@@ -10,6 +10,7 @@
 
 #include "exec/memory.h"
 #include "ir/graph.h"
+#include "ops/families/widen/widen_cases.h"
 #include "parallel/thread_pool.h"
 #include "plan/arena.h"
 
@@ -75,98 +76,11 @@ Result run(const std::vector<Shape>& shapes, size_t narrow, DType dtype, const B
   return made;
 }
 
-struct Case {
-  const char* name;
-  std::vector<Shape> shapes;
-  size_t narrow;  // inputs that are of 16 bits
-  void (*build)(ir::Graph&, const std::vector<Value>&);
-  std::vector<size_t> sums;  // outputs that are sums over blocks, in another order than f32's
-};
-
-const std::vector<Case>& cases() {
-  static const std::vector<Case> all = {
-      {"gelu", {{1000, 301}}, 1, [](auto&, auto& v) { gelu(v[0]); }, {}},
-      {"add", {{37, 90, 64}, {37, 90, 64}}, 2, [](auto&, auto& v) { v[0] + v[1]; }, {}},
-      {"add_column", {{3000, 70}, {3000, 1}}, 2, [](auto&, auto& v) { v[0] * v[1]; }, {}},
-      {"add_row", {{4, 200, 300}, {300}}, 2, [](auto&, auto& v) { v[0] + v[1]; }, {}},
-      {"dense_of_steps",
-       {{4, 300, 130}, {67, 130}, {67}},
-       1,
-       [](auto&, auto& v) { matmul(v[0], v[1], v[2], {.transpose_b = true}); },
-       {}},
-      {"dense",
-       {{1001, 130}, {67, 130}, {67}},
-       1,
-       [](auto&, auto& v) { matmul(v[0], v[1], v[2], {.transpose_b = true}); },
-       {}},
-      {"matrices", {{40, 60, 90}, {40, 90, 50}}, 2, [](auto&, auto& v) { matmul(v[0], v[1]); }, {}},
-      {"weights",
-       {{3001, 130}, {3001, 67}},
-       2,
-       [](auto&, auto& v) { matmul(v[0], v[1], {.transpose_a = true}); },
-       {0}},
-      {"conv2d",
-       {{9, 31, 30, 16}, {24, 3, 3, 16}, {24}},
-       1,
-       [](auto&, auto& v) { conv2d(v[0], v[1], v[2], {.stride = 2, .padding = 1}); },
-       {}},
-      {"pointwise",
-       {{9, 31, 30, 16}, {24, 1, 1, 16}},
-       1,
-       [](auto&, auto& v) { conv2d(v[0], v[1], Value(), {}); },
-       {}},
-      {"depthwise",
-       {{9, 31, 30, 32}, {32, 3, 3, 1}},
-       1,
-       [](auto&, auto& v) { conv2d(v[0], v[1], Value(), {.padding = 1, .groups = 32}); },
-       {}},
-      {"conv2d_input_grad",
-       {{9, 16, 15, 24}, {24, 3, 3, 32}},
-       1,
-       [](auto&, auto& v) {
-         conv2d_input_grad(v[0], v[1], {.size = {31, 29}, .stride = 2, .padding = 1});
-       },
-       {}},
-      {"conv2d_weight_grad",
-       {{9, 31, 29, 32}, {9, 16, 15, 24}},
-       2,
-       [](auto&, auto& v) {
-         conv2d_weight_grad(v[0], v[1], {.kernel = 3, .stride = 2, .padding = 1});
-       },
-       {0}},
-      {"conv_transpose2d",
-       {{9, 16, 15, 24}, {24, 3, 3, 16}},
-       1,
-       [](auto&, auto& v) { conv_transpose2d(v[0], v[1], Value(), {.stride = 2}); },
-       {}},
-      {"max_pool2d",
-       {{9, 31, 30, 32}},
-       1,
-       [](auto&, auto& v) { max_pool2d(v[0], {.kernel = 2}); },
-       {}},
-      {"average_pool2d",
-       {{9, 31, 30, 32}},
-       1,
-       [](auto&, auto& v) { average_pool2d(v[0], {.kernel = 2}); },
-       {}},
-      {"softmax", {{1000, 301}}, 1, [](auto&, auto& v) { softmax(v[0]); }, {}},
-      {"sum_to", {{9, 31, 30, 33}}, 1, [](auto&, auto& v) { sum_to(v[0], {33}); }, {0}},
-      {"layer_norm",
-       {{900, 301}, {301}, {301}},
-       1,
-       [](ir::Graph& g, auto& v) {
-         const ir::OpDef& op = *ir::find_op("layer_norm");
-         g.add(op, ir::Attrs::defaults(op.signature.attrs), std::vector<Value>(v));
-       },
-       {}},
-  };
-  return all;
-}
-
 // Numbers near 1 of a 16-bit type, relative to the largest.
 double spacing(DType dtype) { return dtype == DType::bf16 ? 0x1p-7 : 0x1p-10; }
 
-void expect_equal(const Case& test, const Result& got, const Result& wanted, DType dtype) {
+void expect_equal(const test::WidenCase& test, const Result& got, const Result& wanted,
+                  DType dtype) {
   ASSERT_EQ(got.outputs.size(), wanted.outputs.size());
   for (size_t i = 0; i < got.outputs.size(); ++i) {
     const Array& mine = got.outputs[i];
@@ -188,7 +102,7 @@ void expect_equal(const Case& test, const Result& got, const Result& wanted, DTy
 }
 
 TEST(widened, gives_in_blocks_of_rows_what_the_f32_kernel_gives_rounded_once) {
-  for (const Case& test : cases()) {
+  for (const test::WidenCase& test : test::widen_cases()) {
     const Result wanted = run(test.shapes, test.narrow, DType::f32, test.build);
     for (const DType dtype : {DType::bf16, DType::f16}) {
       const Result got = run(test.shapes, test.narrow, dtype, test.build);
@@ -233,7 +147,7 @@ TEST(widened, kernels_of_16_bits_keep_no_whole_copies) {
       {"lstm_scan_grad", {sequence, sequence, gates, sequence, {280, 70}, state, state}, 4},
   };
   for (const OwnKernel& kernel : kernels) {
-    const Case test{kernel.op, kernel.shapes, kernel.narrow, nullptr, {}};
+    const test::WidenCase test{kernel.op, kernel.shapes, kernel.narrow, nullptr, {}};
     const Result wanted = run(test.shapes, test.narrow, DType::f32, add(kernel.op));
     for (const DType dtype : {DType::bf16, DType::f16}) {
       const Result got = run(test.shapes, test.narrow, dtype, add(kernel.op));
@@ -245,11 +159,11 @@ TEST(widened, kernels_of_16_bits_keep_no_whole_copies) {
 
 // The result of a product whose result is large is computed by rows, with the bits of the whole
 // one.
-TEST(widened, a_large_result_is_computed_in_parts) {
+TEST(widened, a_large_result_is_computed_by_rows) {
   const auto gradient = [](ir::Graph&, const std::vector<Value>& v) {
     matmul(v[0], v[1], {.transpose_a = true});
   };
-  const Case test{"weights", {{64, 784}, {64, 500}}, 2, nullptr, {}};
+  const test::WidenCase test{"weights", {{64, 784}, {64, 500}}, 2, nullptr, {}};
   const Result wanted = run(test.shapes, test.narrow, DType::f32, gradient);
   for (const DType dtype : {DType::bf16, DType::f16}) {
     const Result got = run(test.shapes, test.narrow, dtype, gradient);

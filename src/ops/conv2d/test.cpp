@@ -1,134 +1,110 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "harness/op_cases.h"
+#include "ops/families/conv/conv_cases.h"
 
 namespace thimble::test::conv2d_test {
 namespace {
 
-// Rounding of sums of up to some hundred products, relative to the largest result.
-constexpr double kTolerance = 2e-5;
-
 OpCase convolution(const char* name, const Shape& x, const Shape& weight, const Shape& y,
                    const Conv2dAttrs& attrs = {}, bool bias = false) {
-  OpCase made{.name = name,
-              .inputs = {{.shape = x}, {.shape = weight}},
-              .attrs = ir::Attrs::of(attrs),
-              .expect = {y},
-              .tolerance = kTolerance};
-  if (bias) made.inputs.push_back({.shape = {weight[0]}});
-  return made;
+  return conv_case(name, x, weight, y, attrs, bias);
 }
 
 RejectCase refused(const char* name, const Shape& x, const Shape& weight, const char* error,
                    const Conv2dAttrs& attrs = {}) {
-  return {name, {{.shape = x}, {.shape = weight}}, ir::Attrs::of(attrs), error};
+  return conv_reject(name, x, weight, error, attrs);
 }
 
 }  // namespace
 
 THIMBLE_OP_CASES(conv2d) {
-  constexpr bool kBias = true;
-  // Large enough that all three pieces of the activation occur.
-  const auto large = [](OpCase made) {
-    made.inputs[0].low = -4.0;
-    made.inputs[0].high = 4.0;
-    return made;
-  };
-  return {
-      .cases =
-          {
-              convolution("one_by_one", {3, 5, 4, 6}, {7, 1, 1, 6}, {3, 5, 4, 7}, {}, kBias),
-              convolution("many_channels_one_by_one", {2, 5, 4, 40}, {53, 1, 1, 40}, {2, 5, 4, 53}),
-              convolution("many_channels", {4, 9, 8, 33}, {53, 3, 3, 33}, {4, 9, 8, 53},
-                          {.padding = 1}),
-              convolution("merged_taps", {4, 9, 8, 19}, {53, 3, 3, 19}, {4, 5, 4, 53},
-                          {.stride = 2, .padding = 1}),
-              convolution("one_pixel", {1, 1, 1, 1}, {1, 1, 1, 1}, {1, 1, 1, 1}, {}, kBias),
-              convolution("one_pixel_padded", {3, 1, 1, 2}, {3, 3, 3, 2}, {3, 1, 1, 3},
-                          {.padding = 1}),
-              convolution("valid", {3, 7, 9, 3}, {5, 3, 3, 3}, {3, 5, 7, 5}, {}, kBias),
-              convolution("stride_2_padding_1", {3, 9, 7, 4}, {8, 3, 3, 4}, {3, 5, 4, 8},
-                          {.stride = 2, .padding = 1}, kBias),
-              convolution("stride_of_each_axis", {1, 9, 8, 2}, {3, 3, 2, 2}, {1, 3, 7, 3},
-                          {.stride = {3, 1}}),
-              convolution("stride_larger_than_kernel", {3, 11, 10, 2}, {3, 2, 2, 2}, {3, 3, 3, 3},
-                          {.stride = 4}),
-              convolution("padding_of_each_side", {1, 5, 6, 3}, {4, 3, 3, 3}, {1, 6, 6, 4},
-                          {.padding = {2, 1, 0, 2}}),
-              convolution("padding_wider_than_kernel", {1, 3, 3, 2}, {2, 2, 2, 2}, {1, 10, 10, 2},
-                          {.padding = 4}),
-              convolution("same", {1, 7, 6, 3}, {4, 3, 3, 3}, {1, 7, 6, 4},
-                          {.padding = Padding::same()}),
-              convolution("same_even_kernel_stride_2", {1, 7, 6, 3}, {4, 4, 4, 3}, {1, 4, 3, 4},
-                          {.stride = 2, .padding = Padding::same()}),
-              convolution("dilation", {3, 9, 11, 2}, {3, 3, 2, 2}, {3, 7, 8, 3},
-                          {.padding = 1, .dilation = {2, 5}}, kBias),
-              convolution("groups", {3, 6, 5, 6}, {9, 3, 3, 2}, {3, 6, 5, 9},
-                          {.padding = 1, .groups = 3}, kBias),
-              convolution("depthwise", {3, 7, 7, 5}, {5, 3, 3, 1}, {3, 4, 4, 5},
-                          {.stride = 2, .padding = 1, .groups = 5}, kBias),
-              convolution("depthwise_of_several_tiles", {2, 6, 21, 37}, {37, 3, 3, 1},
-                          {2, 6, 21, 37}, {.padding = 1, .groups = 37}, kBias),
-              convolution("depthwise_stride_2_of_several_tiles", {2, 7, 39, 33}, {33, 3, 3, 1},
-                          {2, 4, 20, 33}, {.stride = 2, .padding = 1, .groups = 33}),
-              convolution("depthwise_stride_3", {2, 7, 30, 17}, {17, 3, 3, 1}, {2, 3, 10, 17},
-                          {.stride = 3, .padding = 1, .groups = 17}),
-              convolution("depthwise_dilation", {1, 8, 20, 18}, {18, 3, 3, 1}, {1, 8, 20, 18},
-                          {.padding = 2, .dilation = 2, .groups = 18}, kBias),
-              convolution("depthwise_kernel_5", {1, 7, 20, 17}, {17, 5, 5, 1}, {1, 7, 20, 17},
-                          {.padding = 2, .groups = 17}),
-              convolution("depthwise_kernel_2_by_7", {2, 5, 20, 17}, {17, 2, 7, 1}, {2, 4, 20, 17},
-                          {.padding = {0, 0, 3, 3}, .groups = 17}),
-              convolution("groups_of_an_image_smaller_than_the_stride", {2, 1, 2, 6}, {2, 3, 3, 3},
-                          {2, 1, 1, 2}, {.stride = {4, 2}, .padding = 1, .groups = 2}),
-              convolution("depthwise_multiplier_2", {1, 5, 6, 4}, {8, 3, 3, 1}, {1, 5, 6, 8},
-                          {.padding = 1, .groups = 4}),
-              convolution("kernel_of_whole_image", {3, 5, 4, 3}, {6, 5, 4, 3}, {3, 1, 1, 6}),
-              convolution("first_layer_of_the_vae", {2, 28, 28, 1}, {4, 3, 3, 1}, {2, 14, 14, 4},
-                          {.stride = 2, .padding = 1}),
-              convolution("empty_batch", {0, 5, 5, 2}, {3, 3, 3, 2}, {0, 3, 3, 3}, {}, kBias),
-              convolution("relu", {3, 6, 6, 3}, {17, 3, 3, 3}, {3, 6, 6, 17},
-                          {.padding = 1, .activation = Activation::relu}, kBias),
-              large(convolution("relu6", {2, 6, 6, 3}, {37, 3, 3, 3}, {2, 6, 6, 37},
-                                {.padding = 1, .activation = Activation::relu6}, kBias)),
-              large(convolution("relu6_of_few_channels", {2, 9, 9, 3}, {4, 3, 3, 3}, {2, 5, 5, 4},
-                                {.stride = 2, .padding = 1, .activation = Activation::relu6},
-                                kBias)),
-              large(convolution("relu6_depthwise", {2, 7, 7, 19}, {19, 3, 3, 1}, {2, 7, 7, 19},
-                                {.padding = 1, .groups = 19, .activation = Activation::relu6},
-                                kBias)),
-          },
-      .rejects =
-          {
-              refused("x_that_is_no_image", {3, 7}, {5, 3, 3, 3}, "expected x to be images"),
-              refused("a_weight_of_three_dimensions", {1, 7, 7, 3}, {5, 3, 3},
-                      "expected weight of 4 dimensions"),
-              refused("a_weight_for_other_channels", {1, 7, 7, 3}, {5, 3, 3, 4},
-                      "expected a weight [output, kh, kw, input / groups] = [5, kh, kw, 3]"),
-              refused("groups_that_do_not_divide", {1, 7, 7, 3}, {4, 3, 3, 1},
-                      "groups to divide the 4 output and the 3 input channels", {.groups = 2}),
-              refused("no_groups", {1, 7, 7, 3}, {4, 3, 3, 3}, "at least one group", {.groups = 0}),
-              refused("no_stride", {1, 7, 7, 3}, {4, 3, 3, 3}, "stride of at least 1",
-                      {.stride = 0}),
-              refused("no_dilation", {1, 7, 7, 3}, {4, 3, 3, 3}, "dilation of at least 1",
-                      {.dilation = {1, 0}}),
-              refused("negative_padding", {1, 7, 7, 3}, {4, 3, 3, 3}, "padding of at least 0",
-                      {.padding = -1}),
-              refused("a_stride_no_int_can_hold", {1, 7, 7, 3}, {4, 3, 3, 3}, "at most",
-                      {.stride = int64_t{1} << 33}),
-              refused("a_window_no_int_can_hold", {1, 7, 7, 3}, {4, 1 << 12, 1, 3},
-                      "is too large; dilate less",
-                      {.padding = Padding::same(), .dilation = 1 << 20}),
-              refused("a_padded_image_no_int_can_hold", {1, 7, 7, 3}, {4, 1, 1025, 3},
-                      "too large together", {.padding = Padding::same(), .dilation = 1 << 20}),
-              refused("a_window_larger_than_the_image", {1, 3, 7, 3}, {4, 5, 5, 3},
-                      "covers 5 by 5 does not fit an image of 3 by 7"),
-              {.name = "a_bias_of_another_size",
-               .inputs = {{.shape = {1, 7, 7, 3}}, {.shape = {4, 3, 3, 3}}, {.shape = {3}}},
-               .error = "expected a bias [4]"},
-          },
-  };
+  OpCases own =
+      {
+          .cases =
+              {
+                  convolution("one_by_one", {3, 5, 4, 6}, {7, 1, 1, 6}, {3, 5, 4, 7}, {}, kBias),
+                  convolution("many_channels_one_by_one", {2, 5, 4, 40}, {53, 1, 1, 40},
+                              {2, 5, 4, 53}),
+                  convolution("many_channels", {4, 9, 8, 33}, {53, 3, 3, 33}, {4, 9, 8, 53},
+                              {.padding = 1}),
+                  convolution("merged_taps", {4, 9, 8, 19}, {53, 3, 3, 19}, {4, 5, 4, 53},
+                              {.stride = 2, .padding = 1}),
+                  convolution("one_pixel", {1, 1, 1, 1}, {1, 1, 1, 1}, {1, 1, 1, 1}, {}, kBias),
+                  convolution("one_pixel_padded", {3, 1, 1, 2}, {3, 3, 3, 2}, {3, 1, 1, 3},
+                              {.padding = 1}),
+                  convolution("valid", {3, 7, 9, 3}, {5, 3, 3, 3}, {3, 5, 7, 5}, {}, kBias),
+                  convolution("stride_2_padding_1", {3, 9, 7, 4}, {8, 3, 3, 4}, {3, 5, 4, 8},
+                              {.stride = 2, .padding = 1}, kBias),
+                  convolution("stride_of_each_axis", {1, 9, 8, 2}, {3, 3, 2, 2}, {1, 3, 7, 3},
+                              {.stride = {3, 1}}),
+                  convolution("stride_larger_than_kernel", {3, 11, 10, 2}, {3, 2, 2, 2},
+                              {3, 3, 3, 3}, {.stride = 4}),
+                  convolution("padding_of_each_side", {1, 5, 6, 3}, {4, 3, 3, 3}, {1, 6, 6, 4},
+                              {.padding = {2, 1, 0, 2}}),
+                  convolution("padding_wider_than_kernel", {1, 3, 3, 2}, {2, 2, 2, 2},
+                              {1, 10, 10, 2}, {.padding = 4}),
+                  convolution("same", {1, 7, 6, 3}, {4, 3, 3, 3}, {1, 7, 6, 4},
+                              {.padding = Padding::same()}),
+                  convolution("same_even_kernel_stride_2", {1, 7, 6, 3}, {4, 4, 4, 3}, {1, 4, 3, 4},
+                              {.stride = 2, .padding = Padding::same()}),
+                  convolution("dilation", {3, 9, 11, 2}, {3, 3, 2, 2}, {3, 7, 8, 3},
+                              {.padding = 1, .dilation = {2, 5}}, kBias),
+                  convolution("groups", {3, 6, 5, 6}, {9, 3, 3, 2}, {3, 6, 5, 9},
+                              {.padding = 1, .groups = 3}, kBias),
+                  convolution("depthwise", {3, 7, 7, 5}, {5, 3, 3, 1}, {3, 4, 4, 5},
+                              {.stride = 2, .padding = 1, .groups = 5}, kBias),
+                  convolution("depthwise_of_several_tiles", {2, 6, 21, 37}, {37, 3, 3, 1},
+                              {2, 6, 21, 37}, {.padding = 1, .groups = 37}, kBias),
+                  convolution("depthwise_stride_2_of_several_tiles", {2, 7, 39, 33}, {33, 3, 3, 1},
+                              {2, 4, 20, 33}, {.stride = 2, .padding = 1, .groups = 33}),
+                  convolution("depthwise_stride_3", {2, 7, 30, 17}, {17, 3, 3, 1},
+                              {2, 3, 10, 17}, {.stride = 3, .padding = 1, .groups = 17}),
+                  convolution("depthwise_dilation", {1, 8, 20, 18}, {18, 3, 3, 1},
+                              {1, 8, 20, 18}, {.padding = 2, .dilation = 2, .groups = 18}, kBias),
+                  convolution("depthwise_kernel_5", {1, 7, 20, 17}, {17, 5, 5, 1},
+                              {1, 7, 20, 17}, {.padding = 2, .groups = 17}),
+                  convolution("depthwise_kernel_2_by_7", {2, 5, 20, 17}, {17, 2, 7, 1},
+                              {2, 4, 20, 17}, {.padding = {0, 0, 3, 3}, .groups = 17}),
+                  convolution("groups_of_an_image_smaller_than_the_stride", {2, 1, 2, 6},
+                              {2, 3, 3, 3}, {2, 1, 1, 2},
+                              {.stride = {4, 2}, .padding = 1, .groups = 2}),
+                  convolution("depthwise_multiplier_2", {1, 5, 6, 4}, {8, 3, 3, 1}, {1, 5, 6, 8},
+                              {.padding = 1, .groups = 4}),
+                  convolution("kernel_of_whole_image", {3, 5, 4, 3}, {6, 5, 4, 3}, {3, 1, 1, 6}),
+                  convolution("first_layer_of_the_vae", {2, 28, 28, 1}, {4, 3, 3, 1},
+                              {2, 14, 14, 4}, {.stride = 2, .padding = 1}),
+                  convolution("empty_batch", {0, 5, 5, 2}, {3, 3, 3, 2}, {0, 3, 3, 3}, {}, kBias),
+                  convolution("relu", {3, 6, 6, 3}, {17, 3, 3, 3}, {3, 6, 6, 17},
+                              {.padding = 1, .activation = Activation::relu}, kBias),
+                  of_large_images(convolution("relu6", {2, 6, 6, 3}, {37, 3, 3, 3}, {2, 6, 6, 37},
+                                              {.padding = 1, .activation = Activation::relu6},
+                                              kBias)),
+                  of_large_images(
+                      convolution("relu6_of_few_channels", {2, 9, 9, 3}, {4, 3, 3, 3}, {2, 5, 5, 4},
+                                  {.stride = 2, .padding = 1, .activation = Activation::relu6},
+                                  kBias)),
+                  of_large_images(
+                      convolution("relu6_depthwise", {2, 7, 7, 19}, {19, 3, 3, 1}, {2, 7, 7, 19},
+                                  {.padding = 1, .groups = 19, .activation = Activation::relu6},
+                                  kBias)),
+              },
+          .rejects =
+              {
+                  refused("a_weight_for_other_channels", {1, 7, 7, 3}, {5, 3, 3, 4},
+                          "expected a weight [output, kh, kw, input / groups] = [5, kh, kw, 3]"),
+                  refused("groups_that_do_not_divide", {1, 7, 7, 3}, {4, 3, 3, 1},
+                          "groups to divide the 4 output and the 3 input channels", {.groups = 2}),
+                  refused("a_window_no_int_can_hold", {1, 7, 7, 3}, {4, 1 << 12, 1, 3},
+                          "is too large; dilate less",
+                          {.padding = Padding::same(), .dilation = 1 << 20}),
+                  refused("a_padded_image_no_int_can_hold", {1, 7, 7, 3}, {4, 1, 1025, 3},
+                          "too large together", {.padding = Padding::same(), .dilation = 1 << 20}),
+                  refused("a_window_larger_than_the_image", {1, 3, 7, 3}, {4, 5, 5, 3},
+                          "covers 5 by 5 does not fit an image of 3 by 7"),
+              },
+      };
+  return with_conv_rejects<Conv2dAttrs>(std::move(own), {2, 3, 3, 2}, {4, 3, 3, 2});
 }
 
 namespace {

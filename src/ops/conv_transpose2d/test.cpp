@@ -2,106 +2,94 @@
 
 #include <random>
 
-#include "harness/op_cases.h"
 #include "ir/reference.h"
+#include "ops/families/conv/conv_cases.h"
 
 namespace thimble::test::conv_transpose2d_test {
 namespace {
 
-// Rounding of sums of up to some hundred products, relative to the largest result.
-constexpr double kTolerance = 2e-5;
-
 OpCase transposed(const char* name, const Shape& x, const Shape& weight, const Shape& y,
                   const ConvTranspose2dAttrs& attrs = {}, bool bias = false) {
-  OpCase made{.name = name,
-              .inputs = {{.shape = x}, {.shape = weight}},
-              .attrs = ir::Attrs::of(attrs),
-              .expect = {y},
-              .tolerance = kTolerance};
-  if (bias) made.inputs.push_back({.shape = {y[3]}});
-  return made;
+  return conv_case(name, x, weight, y, attrs, bias);
 }
 
 RejectCase refused(const char* name, const Shape& x, const Shape& weight, const char* error,
                    const ConvTranspose2dAttrs& attrs = {}) {
-  return {name, {{.shape = x}, {.shape = weight}}, ir::Attrs::of(attrs), error};
+  return conv_reject(name, x, weight, error, attrs);
 }
 
 }  // namespace
 
 THIMBLE_OP_CASES(conv_transpose2d) {
-  constexpr bool kBias = true;
-  // Large enough that all three pieces of the activation occur.
-  const auto large = [](OpCase made) {
-    made.inputs[0].low = -4.0;
-    made.inputs[0].high = 4.0;
-    return made;
-  };
-  return {
-      .cases =
-          {
-              transposed("one_by_one", {3, 5, 4, 6}, {6, 1, 1, 7}, {3, 5, 4, 7}, {}, kBias),
-              transposed("one_pixel", {1, 1, 1, 2}, {2, 3, 4, 3}, {1, 3, 4, 3}, {}, kBias),
-              transposed("stride_2_doubles", {3, 7, 5, 8}, {8, 4, 4, 4}, {3, 14, 10, 4},
-                         {.stride = 2, .padding = 1}, kBias),
-              transposed("one_result_channel", {2, 7, 7, 4}, {4, 4, 4, 1}, {2, 14, 14, 1},
-                         {.stride = 2, .padding = 1}),
-              transposed("output_padding", {1, 4, 5, 3}, {3, 3, 3, 2}, {1, 8, 14, 2},
-                         {.stride = {2, 3}, .padding = 1, .output_padding = {1, 1}}, kBias),
-              transposed("stride_larger_than_kernel", {3, 3, 4, 2}, {2, 2, 2, 3}, {3, 10, 14, 3},
-                         {.stride = 4}),
-              transposed("stride_larger_than_kernel_output_padding", {1, 3, 3, 2}, {2, 2, 1, 3},
-                         {1, 13, 12, 3}, {.stride = 4, .output_padding = 3}, kBias),
-              transposed(
-                  "output_padding_of_what_padding_cuts", {2, 4, 4, 2}, {2, 4, 5, 4}, {2, 22, 22, 4},
-                  {.stride = {3, 2}, .padding = {1, 2}, .output_padding = {2, 3}, .dilation = 4},
-                  kBias),
-              transposed("padding_of_each_side", {1, 5, 6, 3}, {3, 3, 3, 4}, {1, 8, 11, 4},
-                         {.stride = 2, .padding = {2, 1, 0, 2}}),
-              transposed("same", {1, 5, 6, 3}, {3, 3, 3, 4}, {1, 10, 12, 4},
-                         {.stride = 2, .padding = Padding::same()}),
-              transposed("same_stride_larger_than_kernel", {1, 3, 2, 3}, {3, 2, 2, 4}, {1, 9, 6, 4},
-                         {.stride = 3, .padding = Padding::same()}),
-              transposed("dilation", {3, 4, 5, 2}, {2, 3, 2, 3}, {3, 6, 8, 3},
-                         {.padding = 1, .dilation = {2, 5}}, kBias),
-              transposed("groups", {3, 6, 5, 6}, {6, 3, 3, 3}, {3, 11, 9, 9},
-                         {.stride = 2, .padding = 1, .groups = 3}, kBias),
-              transposed("depthwise", {3, 4, 4, 5}, {5, 3, 3, 1}, {3, 7, 7, 5},
-                         {.stride = 2, .padding = 1, .groups = 5}, kBias),
-              transposed("groups_of_an_image_smaller_than_the_stride", {4, 1, 6, 6}, {6, 3, 3, 3},
-                         {4, 1, 7, 6}, {.stride = {2, 1}, .padding = {1, 1, 1, 0}, .groups = 2}),
-              transposed("empty_batch", {0, 5, 5, 2}, {2, 3, 3, 3}, {0, 7, 7, 3}, {}, kBias),
-              transposed("relu", {3, 6, 6, 3}, {3, 3, 3, 17}, {3, 6, 6, 17},
-                         {.padding = 1, .activation = Activation::relu}, kBias),
-              large(transposed("relu6", {3, 6, 6, 3}, {3, 3, 3, 17}, {3, 6, 6, 17},
-                               {.padding = 1, .activation = Activation::relu6}, kBias)),
-          },
-      .rejects =
-          {
-              refused("output_padding_larger_than_stride", {1, 4, 4, 2}, {2, 3, 3, 2},
-                      "output_padding of at least 0 and", {.stride = 2, .output_padding = {0, 2}}),
-              refused("negative_output_padding", {1, 4, 4, 2}, {2, 3, 3, 2},
-                      "output_padding of at least 0", {.stride = 2, .output_padding = {-1, 0}}),
-              refused("output_padding_with_same", {1, 4, 4, 2}, {2, 3, 3, 2},
-                      "leave output_padding out",
-                      {.stride = 2, .padding = Padding::same(), .output_padding = 1}),
-              refused("a_weight_for_other_channels", {1, 4, 4, 2}, {3, 3, 3, 2},
-                      "expected a weight [input, kh, kw, output / groups] = [2, kh, kw, 2]"),
-              refused("groups_that_do_not_divide", {1, 4, 4, 3}, {3, 3, 3, 1},
-                      "groups to divide the 3 input and the 2 output channels", {.groups = 2}),
-              refused("padding_that_leaves_nothing", {1, 1, 1, 2}, {2, 3, 3, 2}, "nothing is left",
-                      {.padding = 2}),
-              refused("no_stride", {1, 4, 4, 2}, {2, 3, 3, 2}, "stride of at least 1",
-                      {.stride = 0}),
-              refused("groups_beyond_any_channels", {1, 4, 4, 2}, {2, 3, 3, 4},
-                      "groups to divide the 2 input", {.groups = int64_t{1} << 62}),
-              refused("a_result_no_int_can_hold", {1, 1 << 12, 4, 2}, {2, 3, 3, 2},
-                      "too large together", {.stride = 1 << 20}),
-              {.name = "a_bias_of_another_size",
-               .inputs = {{.shape = {1, 4, 4, 2}}, {.shape = {2, 3, 3, 4}}, {.shape = {2}}},
-               .error = "expected a bias [4]"},
-          },
-  };
+  OpCases own =
+      {
+          .cases =
+              {
+                  transposed("one_by_one", {3, 5, 4, 6}, {6, 1, 1, 7}, {3, 5, 4, 7}, {}, kBias),
+                  transposed("one_pixel", {1, 1, 1, 2}, {2, 3, 4, 3}, {1, 3, 4, 3}, {}, kBias),
+                  transposed("stride_2_doubles", {3, 7, 5, 8}, {8, 4, 4, 4}, {3, 14, 10, 4},
+                             {.stride = 2, .padding = 1}, kBias),
+                  transposed("one_result_channel", {2, 7, 7, 4}, {4, 4, 4, 1}, {2, 14, 14, 1},
+                             {.stride = 2, .padding = 1}),
+                  transposed("output_padding", {1, 4, 5, 3}, {3, 3, 3, 2}, {1, 8, 14, 2},
+                             {.stride = {2, 3}, .padding = 1, .output_padding = {1, 1}}, kBias),
+                  transposed("stride_larger_than_kernel", {3, 3, 4, 2}, {2, 2, 2, 3},
+                             {3, 10, 14, 3}, {.stride = 4}),
+                  transposed("stride_larger_than_kernel_output_padding", {1, 3, 3, 2}, {2, 2, 1, 3},
+                             {1, 13, 12, 3}, {.stride = 4, .output_padding = 3}, kBias),
+                  transposed("output_padding_of_what_padding_cuts", {2, 4, 4, 2}, {2, 4, 5, 4},
+                             {2, 22, 22, 4},
+                             {.stride = {3, 2},
+                              .padding = {1, 2},
+                              .output_padding = {2, 3},
+                              .dilation = 4},
+                             kBias),
+                  transposed("padding_of_each_side", {1, 5, 6, 3}, {3, 3, 3, 4}, {1, 8, 11, 4},
+                             {.stride = 2, .padding = {2, 1, 0, 2}}),
+                  transposed("same", {1, 5, 6, 3}, {3, 3, 3, 4}, {1, 10, 12, 4},
+                             {.stride = 2, .padding = Padding::same()}),
+                  transposed("same_stride_larger_than_kernel", {1, 3, 2, 3}, {3, 2, 2, 4},
+                             {1, 9, 6, 4}, {.stride = 3, .padding = Padding::same()}),
+                  transposed("dilation", {3, 4, 5, 2}, {2, 3, 2, 3}, {3, 6, 8, 3},
+                             {.padding = 1, .dilation = {2, 5}}, kBias),
+                  transposed("groups", {3, 6, 5, 6}, {6, 3, 3, 3},
+                             {3, 11, 9, 9}, {.stride = 2, .padding = 1, .groups = 3}, kBias),
+                  transposed("depthwise", {3, 4, 4, 5}, {5, 3, 3, 1}, {3, 7, 7, 5},
+                             {.stride = 2, .padding = 1, .groups = 5}, kBias),
+                  transposed("groups_of_an_image_smaller_than_the_stride", {4, 1, 6, 6},
+                             {6, 3, 3, 3}, {4, 1, 7, 6},
+                             {.stride = {2, 1}, .padding = {1, 1, 1, 0}, .groups = 2}),
+                  transposed("empty_batch", {0, 5, 5, 2}, {2, 3, 3, 3}, {0, 7, 7, 3}, {}, kBias),
+                  transposed(
+                      "relu", {3, 6, 6, 3}, {3, 3, 3, 17}, {3, 6, 6, 17},
+                      {.padding = 1, .activation = Activation::relu}, kBias),
+                  of_large_images(transposed("relu6", {3, 6, 6, 3}, {3, 3, 3, 17}, {3, 6, 6, 17},
+                                             {.padding = 1, .activation = Activation::relu6},
+                                             kBias)),
+              },
+          .rejects =
+              {
+                  refused("output_padding_larger_than_stride", {1, 4, 4, 2}, {2, 3, 3, 2},
+                          "output_padding of at least 0 and",
+                          {.stride = 2, .output_padding = {0, 2}}),
+                  refused("negative_output_padding", {1, 4, 4, 2}, {2, 3, 3, 2},
+                          "output_padding of at least 0", {.stride = 2, .output_padding = {-1, 0}}),
+                  refused("output_padding_with_same", {1, 4, 4, 2}, {2, 3, 3, 2},
+                          "leave output_padding out",
+                          {.stride = 2, .padding = Padding::same(), .output_padding = 1}),
+                  refused("a_weight_for_other_channels", {1, 4, 4, 2}, {3, 3, 3, 2},
+                          "expected a weight [input, kh, kw, output / groups] = [2, kh, kw, 2]"),
+                  refused("groups_that_do_not_divide", {1, 4, 4, 3}, {3, 3, 3, 1},
+                          "groups to divide the 3 input and the 2 output channels", {.groups = 2}),
+                  refused("padding_that_leaves_nothing", {1, 1, 1, 2}, {2, 3, 3, 2},
+                          "nothing is left", {.padding = 2}),
+                  refused("groups_beyond_any_channels", {1, 4, 4, 2}, {2, 3, 3, 4},
+                          "groups to divide the 2 input", {.groups = int64_t{1} << 62}),
+                  refused("a_result_no_int_can_hold", {1, 1 << 12, 4, 2}, {2, 3, 3, 2},
+                          "too large together", {.stride = 1 << 20}),
+              },
+      };
+  return with_conv_rejects<ConvTranspose2dAttrs>(std::move(own), {2, 3, 3, 2}, {2, 3, 3, 4});
 }
 
 namespace {

@@ -23,7 +23,7 @@ OpCase stored(const char* name, const Shape& shape, DType dtype) {
 }  // namespace
 
 THIMBLE_OP_CASES(to_16bit) {
-  return {.cases = {stored("brain", {3, 7}, DType::bf16), stored("half", {3, 7}, DType::f16),
+  return {.cases = {stored("bf16", {3, 7}, DType::bf16), stored("f16", {3, 7}, DType::f16),
                     stored("two_and_a_half_tiles", {40001}, DType::f16),
                     stored("empty", {0, 4}, DType::bf16)},
           .rejects = {{"integers", {{.shape = {2}, .dtype = DType::i32}}, {}, "must be f32"},
@@ -36,7 +36,7 @@ THIMBLE_OP_CASES(from_16bit) {
                   .inputs = {{.shape = shape, .dtype = dtype, .any_bits = true}},
                   .expect = {shape}};
   };
-  return {.cases = {loaded("brain", {3, 7}, DType::bf16), loaded("half", {3, 7}, DType::f16),
+  return {.cases = {loaded("bf16", {3, 7}, DType::bf16), loaded("f16", {3, 7}, DType::f16),
                     loaded("two_and_a_half_tiles", {40001}, DType::f16),
                     loaded("empty", {0, 4}, DType::bf16)},
           .rejects = {{"floats", {{.shape = {2}}}, {}, "f16 or bf16"}}};
@@ -44,7 +44,7 @@ THIMBLE_OP_CASES(from_16bit) {
 
 namespace {
 
-std::vector<uint16_t> halves_of(const std::vector<float>& x, DType dtype, Kernel which) {
+std::vector<uint16_t> narrowed(const std::vector<float>& x, DType dtype, Kernel which) {
   const Shape shape{static_cast<int64_t>(x.size())};
   return values_of<uint16_t>(run_op("to_16bit", to(dtype), {tensor(shape, x)}, which)[0]);
 }
@@ -56,15 +56,15 @@ TEST(storage_16bit, rounds_to_the_nearest_and_ties_to_even) {
                                 65519.0F,   65520.0F,  inf,      -inf,       0x1.002p0F,
                                 0x1.006p0F, 0x1p-24F,  0x1p-25F, 0x1.8p-24F, 0x1p-14F,
                                 0x1.01p0F,  0x1.03p0F, 3e38F,    3.4e38F,    1e-40F};
-  const std::vector<uint16_t> halves = {0x0000, 0x8000, 0x3c00, 0xc000, 0x7bff, 0x7bff, 0x7c00,
-                                        0x7c00, 0xfc00, 0x3c00, 0x3c02, 0x0001, 0x0000, 0x0002,
-                                        0x0400, 0x3c04, 0x3c0c, 0x7c00, 0x7c00, 0x0000};
-  const std::vector<uint16_t> brains = {0x0000, 0x8000, 0x3f80, 0xc000, 0x4780, 0x4780, 0x4780,
-                                        0x7f80, 0xff80, 0x3f80, 0x3f80, 0x3380, 0x3300, 0x33c0,
-                                        0x3880, 0x3f80, 0x3f82, 0x7f62, 0x7f80, 0x0001};
+  const std::vector<uint16_t> f16 = {0x0000, 0x8000, 0x3c00, 0xc000, 0x7bff, 0x7bff, 0x7c00,
+                                     0x7c00, 0xfc00, 0x3c00, 0x3c02, 0x0001, 0x0000, 0x0002,
+                                     0x0400, 0x3c04, 0x3c0c, 0x7c00, 0x7c00, 0x0000};
+  const std::vector<uint16_t> bf16 = {0x0000, 0x8000, 0x3f80, 0xc000, 0x4780, 0x4780, 0x4780,
+                                      0x7f80, 0xff80, 0x3f80, 0x3f80, 0x3380, 0x3300, 0x33c0,
+                                      0x3880, 0x3f80, 0x3f82, 0x7f62, 0x7f80, 0x0001};
   for (const Kernel which : {Kernel::reference, Kernel::fast}) {
-    EXPECT_EQ(halves_of(x, DType::f16, which), halves);
-    EXPECT_EQ(halves_of(x, DType::bf16, which), brains);
+    EXPECT_EQ(narrowed(x, DType::f16, which), f16);
+    EXPECT_EQ(narrowed(x, DType::bf16, which), bf16);
   }
 }
 
@@ -75,7 +75,7 @@ TEST(storage_16bit, gives_every_number_of_16_bits_back) {
     for (const Kernel which : {Kernel::reference, Kernel::fast}) {
       const auto x =
           values_of<float>(run_op("from_16bit", {}, {tensor(dtype, {65536}, all)}, which)[0]);
-      const std::vector<uint16_t> back = halves_of(x, dtype, which);
+      const std::vector<uint16_t> back = narrowed(x, dtype, which);
       for (size_t i = 0; i < all.size(); ++i) {
         if (std::isnan(x[i])) continue;
         ASSERT_EQ(back[i], all[i]) << x[i];
@@ -100,9 +100,9 @@ uint32_t bits_of(float value) {
   return bits;
 }
 
-std::vector<float> floats_of(const std::vector<uint16_t>& halves, DType dtype, Kernel which) {
-  const Shape shape{static_cast<int64_t>(halves.size())};
-  return values_of<float>(run_op("from_16bit", {}, {tensor(dtype, shape, halves)}, which)[0]);
+std::vector<float> floats_of(const std::vector<uint16_t>& narrow, DType dtype, Kernel which) {
+  const Shape shape{static_cast<int64_t>(narrow.size())};
+  return values_of<float>(run_op("from_16bit", {}, {tensor(dtype, shape, narrow)}, which)[0]);
 }
 
 // Between a number of 16 bits and the next one, away from 0, the number in the middle goes to the
@@ -131,9 +131,9 @@ TEST(storage_16bit, rounds_right_around_every_middle_on_every_target) {
         }
       }
     }
-    EXPECT_EQ(halves_of(x, dtype, Kernel::reference), wanted);
+    EXPECT_EQ(narrowed(x, dtype, Kernel::reference), wanted);
     for_each_target([&](const std::string& target) {
-      EXPECT_EQ(halves_of(x, dtype, Kernel::fast), wanted) << target;
+      EXPECT_EQ(narrowed(x, dtype, Kernel::fast), wanted) << target;
     });
   }
 }
@@ -154,10 +154,10 @@ TEST(storage_16bit, has_the_same_bits_on_every_target) {
       for (const float value : floats_of(all, dtype, which)) bits.push_back(bits_of(value));
       return bits;
     };
-    const std::vector<uint16_t> halves = halves_of(x, dtype, Kernel::reference);
+    const std::vector<uint16_t> narrow = narrowed(x, dtype, Kernel::reference);
     const std::vector<uint32_t> floats = back(Kernel::reference);
     for_each_target([&](const std::string& target) {
-      EXPECT_EQ(halves_of(x, dtype, Kernel::fast), halves) << target;
+      EXPECT_EQ(narrowed(x, dtype, Kernel::fast), narrow) << target;
       EXPECT_EQ(back(Kernel::fast), floats) << target;
     });
   }
@@ -166,9 +166,9 @@ TEST(storage_16bit, has_the_same_bits_on_every_target) {
 TEST(storage_16bit, keeps_nan) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   for (const DType dtype : {DType::f16, DType::bf16}) {
-    const std::vector<uint16_t> halves = halves_of({nan}, dtype, Kernel::fast);
+    const std::vector<uint16_t> narrow = narrowed({nan}, dtype, Kernel::fast);
     const auto back =
-        values_of<float>(run_op("from_16bit", {}, {tensor(dtype, {1}, halves)}, Kernel::fast)[0]);
+        values_of<float>(run_op("from_16bit", {}, {tensor(dtype, {1}, narrow)}, Kernel::fast)[0]);
     EXPECT_TRUE(std::isnan(back[0]));
   }
 }
