@@ -6,6 +6,7 @@
 
 #include "autodiff/rule_call.h"
 #include "autodiff/type_change.h"
+#include "ir/own_constant.h"
 
 namespace thimble::autodiff {
 namespace {
@@ -146,20 +147,7 @@ std::vector<Gradient> append_gradients(ir::Graph& graph, std::span<const Target>
 }
 
 Value one(ir::Graph& graph) {
-  const Array wanted(std::vector{1.0F}, {});
-  const Value known = graph.own_constant("@one", [&] { return wanted; });
-  const ir::ValueData& data = graph.data(known.id());  // a model file may bring it along
-  const auto same = [&](std::span<const std::byte> bytes) {
-    return std::equal(bytes.begin(), bytes.end(), wanted.bytes().begin(), wanted.bytes().end());
-  };
-  if (data.role == ir::Role::constant && data.type == ir::TensorType{DType::f32, {}} &&
-      same(data.data->bytes())) {
-    return known;
-  }
-  throw Error("@one",
-              fmt::format("is thimble's own constant, the f32 number 1, but the graph has a "
-                          "{} {} of another value; write the model file anew",
-                          ir::to_string(data.role), ir::to_string(data.type)));
+  return ir::own_constant(graph, "@one", Array(std::vector{1.0F}, {}));
 }
 
 std::vector<Gradient> append_loss_gradients(ir::Graph& graph, Value cotangent) {

@@ -9,6 +9,7 @@
 
 #include "autodiff/type_change.h"
 #include "ir/optimizer_value.h"
+#include "ir/own_constant.h"
 #include "ir/wildcard.h"
 #include "ops/families/update/gradients.h"
 #include "train/compile.h"
@@ -188,9 +189,8 @@ class Rates {
     if (scale == 1.0) return lr;
     const auto [known, is_new] = scaled_.try_emplace(scale);
     if (is_new) {
-      const Value factor = graph_.own_constant(fmt::format("@lr_scale_{}", scale), [scale] {
-        return Array(std::vector{static_cast<float>(scale)}, {});
-      });
+      const Value factor = ir::own_constant(graph_, fmt::format("@lr_scale_{}", scale),
+                                            Array(std::vector{static_cast<float>(scale)}, {}));
       known->second = ops::times(lr, factor);
     }
     return known->second;

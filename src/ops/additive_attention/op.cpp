@@ -7,6 +7,7 @@
 #include <thimble/ops/tanh.h>
 #include <thimble/ops/where.h>
 
+#include "ir/own_constant.h"
 #include "ops/additive_attention/build.h"
 #include "ops/families/builder/layer.h"
 
@@ -18,7 +19,7 @@ namespace {
 
 // The score of a hidden key. It is so low that its weight is 0 beside any other key.
 Value hidden_score(ir::Graph& graph) {
-  return graph.own_constant("@hidden_score", [] { return Array(std::vector{-1e30F}, {}); });
+  return ir::own_constant(graph, "@hidden_score", Array(std::vector{-1e30F}, {}));
 }
 
 void check(Value query, Value key, Value value) {

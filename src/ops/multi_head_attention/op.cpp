@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "ir/graph.h"
+#include "ir/own_constant.h"
 #include "ops/families/builder/layer.h"
 
 // A layer over matmul and attention: it has a builder, but no op of its own.
@@ -105,14 +106,12 @@ Value over_keys(Value mask, int64_t keys, int64_t more, double behind) {
 }
 
 Value later_steps(ir::Graph& graph, int64_t queries, int64_t keys, int64_t more) {
-  const auto make = [&] {
-    std::vector<float> values;
-    for (int64_t t = 0; t < queries; ++t) {
-      for (int64_t s = 0; s < keys + more; ++s) values.push_back(s > t && s < keys ? kLater : 0.0F);
-    }
-    return Array(std::move(values), {1, 1, queries, keys + more});
-  };
-  return graph.own_constant(fmt::format("@later_steps_{}_{}_{}", queries, keys, more), make);
+  std::vector<float> values;
+  for (int64_t t = 0; t < queries; ++t) {
+    for (int64_t s = 0; s < keys + more; ++s) values.push_back(s > t && s < keys ? kLater : 0.0F);
+  }
+  return ir::own_constant(graph, fmt::format("@later_steps_{}_{}_{}", queries, keys, more),
+                          Array(std::move(values), {1, 1, queries, keys + more}));
 }
 
 Masks masks_of(Value mask, bool causal, int64_t queries, int64_t keys, int64_t more,

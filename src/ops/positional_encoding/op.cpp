@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "ir/graph.h"
+#include "ir/own_constant.h"
 
 // A sum with a table: it has a builder, but no op of its own.
 THIMBLE_OP_FOLDER(positional_encoding) { return {}; }
@@ -28,9 +28,9 @@ Array table_of(int64_t steps, int64_t width, const PositionalEncodingOptions& op
 // The same as a constant; reuses an equal one of the graph.
 Value positions(ir::Graph& graph, int64_t steps, int64_t width,
                 const PositionalEncodingOptions& options) {
-  return graph.own_constant(
-      fmt::format("@positions_{}_{}_{}_{}", steps, width, options.base, options.offset),
-      [&] { return table_of(steps, width, options); });
+  return ir::own_constant(
+      graph, fmt::format("@positions_{}_{}_{}_{}", steps, width, options.base, options.offset),
+      table_of(steps, width, options));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "ir/function_def.h"
 #include "ir/graph.h"
+#include "ir/own_constant.h"
 #include "ops/families/conv/row_tasks.h"
 #include "ops/rotary_embedding/dims.h"
 
@@ -93,10 +94,11 @@ Array table_of(int64_t steps, int64_t width, const RotaryEmbeddingOptions& optio
 }
 
 // The same as a constant; reuses an equal one of the graph.
-Value turns(ir::Graph& graph, int64_t steps, int64_t width, const RotaryEmbeddingOptions& options) {
-  return graph.own_constant(
-      fmt::format("@rotary_{}_{}_{}_{}", steps, width, options.base, options.offset),
-      [&] { return table_of(steps, width, options); });
+Value rotations(ir::Graph& graph, int64_t steps, int64_t width,
+                const RotaryEmbeddingOptions& options) {
+  return ir::own_constant(
+      graph, fmt::format("@rotary_{}_{}_{}_{}", steps, width, options.base, options.offset),
+      table_of(steps, width, options));
 }
 
 }  // namespace
@@ -130,7 +132,7 @@ Value rotary_embedding(Value x, const RotaryEmbeddingOptions& options) {
   if (!(options.base > 0.0) || !std::isfinite(options.base)) {
     throw Error("rotary_embedding", fmt::format("expected a base above 0, got {}", options.base));
   }
-  const Value table = ops::rotary_embedding_impl::turns(x.graph(), shape[1], width, options);
+  const Value table = ops::rotary_embedding_impl::rotations(x.graph(), shape[1], width, options);
   return x.graph().add1(ops::rotary_embedding_impl::rotate_pairs_op(),
                         ir::Attrs::of(ops::rotary_embedding_impl::RotatePairsAttrs{
                             .interleaved = options.interleaved}),

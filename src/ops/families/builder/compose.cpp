@@ -7,14 +7,13 @@
 
 #include <numeric>
 
-#include "ir/graph.h"
+#include "ir/own_constant.h"
 
 namespace thimble::ops {
 
 Value number(Value x, double value) {
-  ir::Graph& graph = x.graph();
-  return graph.own_constant(fmt::format("@number {}", value),
-                            [value] { return Array(std::vector{static_cast<float>(value)}, {}); });
+  return ir::own_constant(x.graph(), fmt::format("@number {}", value),
+                          Array(std::vector{static_cast<float>(value)}, {}));
 }
 
 Value reduce_loss(Value terms, Reduction reduction) {

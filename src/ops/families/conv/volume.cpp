@@ -8,7 +8,7 @@
 #include <thimble/ops/remainder.h>
 #include <thimble/ops/reshape.h>
 
-#include "ir/graph.h"
+#include "ir/own_constant.h"
 
 namespace thimble::ops {
 namespace {
@@ -26,9 +26,8 @@ void check_numbers(const char* op, const char* setting, const std::vector<int64_
 
 // An i32 constant: f32 holds no odd number above 2^24.
 Value whole(Value like, int64_t of) {
-  ir::Graph& graph = like.graph();
-  return graph.own_constant(fmt::format("@whole {}", of),
-                            [of] { return Array(std::vector{static_cast<int32_t>(of)}, {}); });
+  return ir::own_constant(like.graph(), fmt::format("@whole {}", of),
+                          Array(std::vector{static_cast<int32_t>(of)}, {}));
 }
 
 }  // namespace
