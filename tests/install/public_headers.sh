@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Every installed header compiles alone, twice in one file, without warnings, and includes nothing
-# but the standard library and its own kind.
+# Every installed header compiles without another, twice in one file, without warnings, and includes
+# nothing but the standard library and its own kind. Headers of equal includes share a file, in both
+# orders: each is before each other once, so that none needs another.
 # usage: public_headers.sh COMPILER INCLUDE-FOLDER
 set -euo pipefail
 compiler=$1
@@ -15,12 +16,24 @@ if grep -nHE '^ *# *include' "${headers[@]}" |
   exit 1
 fi
 
-compile() {
-  "$compiler" -std=c++20 -fsyntax-only -Wall -Wextra -Wpedantic \
-    -Wno-missing-field-initializers -I . -include "$1" -include "$1" -x c++ /dev/null ||
-    { echo "$1 does not compile alone" >&2; return 255; }
+# A line for each set of includes: its headers.
+mapfile -t groups < <(
+  for header in "${headers[@]}"; do
+    printf '%s\t%s\n' "$(grep -hE '^ *# *include' "$header" | sort | tr '\n' ' ')" "$header"
+  done | awk -F '\t' '{ of[$1] = of[$1] " " $2 } END { for (set in of) print substr(of[set], 2) }'
+)
+
+compile() { # HEADER...
+  local includes=() header
+  for header in "$@" "$@"; do includes+=(-include "$header"); done
+  "$compiler" -std=c++20 -fsyntax-only -Wall -Wextra -Wpedantic -Wno-missing-field-initializers \
+    -I . "${includes[@]}" -x c++ /dev/null ||
+    { echo "one of these does not compile: $*" >&2; return 255; }
 }
 export -f compile
 export compiler
-printf '%s\n' "${headers[@]}" | xargs -P "$(nproc)" -I {} bash -c 'compile "$@"' compile {}
+for group in "${groups[@]}"; do
+  echo "$group"
+  if [[ $group = *' '* ]]; then tr ' ' '\n' <<<"$group" | tac | paste -sd ' '; fi
+done | xargs -P "$(nproc)" -I {} bash -c 'compile $1' compile {}
 echo "${#headers[@]} headers compile alone"

@@ -151,7 +151,7 @@ class BudgetSearch {
   void take_plan_of_less_memory(const Variant& cheap) {
     if (best_->cost.ms <= kClearlyLonger * times_.of(cheap.graph)) return;
     Budget less = budget_;
-    const Cost least = least_swapped(cheap).cost;
+    const Cost least = least_swapped(cheap, chooser_for(cheap)).cost;
     less.bytes = least.bytes - least.staging_bytes + rates_.least_staging_bytes - 1;
     less.memo = memo_;
     BudgetSearch search(natural_, options_, less);
@@ -211,16 +211,23 @@ class BudgetSearch {
     rates_.least_staging_bytes = budget_.least_staging_bytes;
   }
 
+  [[nodiscard]] SwapChooser chooser_for(const Variant& variant) const {
+    return SwapChooser(variant.graph, {.arena = options_,
+                                       .in_file = budget_.in_file,
+                                       .smallest_bytes = budget_.smallest_swapped_bytes});
+  }
+
   // The smallest plan with transfers. By nominal rates, so that it is the same on every machine.
-  [[nodiscard]] Candidate least_swapped(const Variant& variant) const {
+  [[nodiscard]] Candidate least_swapped(const Variant& variant, const SwapChooser& chooser) const {
     const SwapCosts nominal = SwapRates().costs(node_times(variant));
-    return with_transfers(variant, swap_within(0, variant, nominal, nominal));
+    return with_transfers(variant, chooser.apply(chooser.choose(0, nominal, nominal)));
   }
 
   // With transfers: the fastest of a series of plans that keeps the budget, else the smallest. The
   // series is the same for all budgets, so a larger one chooses from more.
   [[nodiscard]] Candidate swapped(const Variant& variant) const {
-    Candidate best = least_swapped(variant);
+    const SwapChooser chooser = chooser_for(variant);
+    Candidate best = least_swapped(variant, chooser);
     if (!keeps(best.cost)) return best;
     const std::vector<double> node_ms = node_times(variant);
     const double computing_ms = times_.of(variant.graph);
@@ -230,28 +237,18 @@ class BudgetSearch {
       for (int64_t target = variant.bytes; target > 0; target -= target / kTargets + 1) {
         if (target > budget_.bytes - rates_.least_staging_bytes) continue;
         const SwapRates rates = rates_.with_staging(staging_beside(target));
-        Swapped next = swap_within(target, variant, costs, rates.costs(node_ms));
-        if (next.peak_bytes > target) break;  // no plan is that small
+        Transfers next = chooser.choose(target, costs, rates.costs(node_ms));
+        if (next.peak_bytes() > target) break;  // no plan is that small
         const double ms = computing_ms + next.times.stall_ms;
         // Packing takes long, so only what may be faster is packed.
         if (gains_enough(best.cost) && ms >= best.cost.ms) continue;
         if (has_kept() && ms >= best_->cost.ms) continue;
-        Candidate packed = with_transfers(variant, std::move(next));
+        Candidate packed = with_transfers(variant, chooser.apply(std::move(next)));
         if (better(packed.cost, best.cost)) best = std::move(packed);
         if (gains_enough(best.cost) && best.cost.ms <= computing_ms) return best;
       }
     }
     return best;
-  }
-
-  [[nodiscard]] Swapped swap_within(int64_t target, const Variant& variant, const SwapCosts& costs,
-                                    const SwapCosts& actual) const {
-    return swap(variant.graph, {.arena = options_,
-                                .target_bytes = target,
-                                .in_file = budget_.in_file,
-                                .smallest_bytes = budget_.smallest_swapped_bytes,
-                                .costs = costs,
-                                .actual = actual});
   }
 
   // The most staging that a plan of so many bytes leaves memory for.

@@ -1,16 +1,12 @@
 // Chooses which items lie in the swap file and when, so that live bytes stay within a target.
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 #include "plan/swap/items.h"
 #include "plan/swap/swap.h"
 
 namespace thimble::plan {
-
-// Live bytes at each step, with parameters and state; updated by what is swapped.
-using Live = std::vector<int64_t>;
 
 // Decides SwapItem::out of all items and updates live. Transfers take no memory before and after
 // their steps yet.

@@ -9,6 +9,9 @@
 
 namespace thimble::plan {
 
+// Live bytes at each step, with parameters and state; updated by what is swapped.
+using Live = std::vector<int64_t>;
+
 // A node that reads or writes an item, by its index. -1: before the first node.
 struct Access {
   int step;

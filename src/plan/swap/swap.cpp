@@ -10,6 +10,7 @@
 #include "plan/lifetimes.h"
 #include "plan/swap/choice.h"
 #include "plan/swap/items.h"
+#include "plan/swap/simulation.h"
 #include "plan/transfer_ops.h"
 
 namespace thimble::plan {
@@ -47,41 +48,105 @@ void number_slots(std::vector<SwapItem>& items, const std::set<std::string>& in_
   }
 }
 
+// Goes through a step with its transfers, in order. `to` is told of each node and transfer:
+// read(residency, value), wait_for_read(residency's item, value), node(index), write(residency,
+// value) and wait_for_write(item, value), where a value is what the item's memory holds.
+template <typename To>
+void walk(const ir::Graph& graph, const std::vector<SwapItem>& items,
+          const std::vector<Residency>& residencies, To& to) {
+  std::vector<int> item_of(graph.values.size(), -1);
+  std::vector<int> newest(items.size(), -1);  // by item: the value written last
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (!items[i].is_swapped()) continue;
+    newest[i] = items[i].values.front();
+    for (const int id : items[i].values) item_of[static_cast<size_t>(id)] = static_cast<int>(i);
+  }
+  std::vector<char> is_fetched(graph.values.size(), 0);  // and not waited for yet
+  const std::vector<size_t> ends = writes_of(residencies);
+  std::vector<size_t> begins = ends;
+  std::stable_sort(begins.begin(), begins.end(), [&residencies](size_t a, size_t b) {
+    return residencies[a].last < residencies[b].last;
+  });
+  auto next_read = residencies.begin();
+  auto next_begin = begins.begin();
+  auto next_end = ends.begin();
+  const auto read_before = [&](int step) {
+    for (; next_read != residencies.end() && next_read->read_at <= step; ++next_read) {
+      if (!next_read->fetched) continue;
+      const std::vector<int>& values = items[static_cast<size_t>(next_read->item)].values;
+      to.read(*next_read, values.front());
+      for (const int id : values) is_fetched[static_cast<size_t>(id)] = 1;
+    }
+  };
+  const auto write_after = [&](int step) {
+    for (; next_begin != begins.end() && residencies[*next_begin].last <= step; ++next_begin) {
+      const Residency& residency = residencies[*next_begin];
+      to.write(residency, newest[static_cast<size_t>(residency.item)]);
+    }
+    for (; next_end != ends.end() && residencies[*next_end].written_at <= step; ++next_end) {
+      const int item = residencies[*next_end].item;
+      to.wait_for_write(item, newest[static_cast<size_t>(item)]);
+    }
+  };
+  write_after(-1);
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    const ir::Node& node = graph.nodes[n];
+    to.enter(node);
+    read_before(static_cast<int>(n));
+    for (const int id : node.inputs) {
+      if (id < 0 || std::exchange(is_fetched[static_cast<size_t>(id)], 0) == 0) continue;
+      to.wait_for_read(item_of[static_cast<size_t>(id)], id);
+    }
+    to.node(n);
+    for (const int id : node.outputs) {
+      is_fetched[static_cast<size_t>(id)] = 0;
+      const int item = item_of[static_cast<size_t>(id)];
+      if (item < 0) continue;
+      newest[static_cast<size_t>(item)] = id;
+      to.wrote(item, id);
+    }
+    write_after(static_cast<int>(n));
+  }
+}
+
 // Copies a graph and inserts the transfers between its nodes.
 class Building {
  public:
-  Building(const ir::Graph& from, const std::vector<SwapItem>& items,
-           const std::vector<Residency>& residencies)
-      : from_(from),
-        items_(items),
-        residencies_(residencies),
-        writes_(writes_of(residencies)),
-        to_(from),
-        item_of_(from.values.size(), -1),
-        raw_(from.values.size(), -1),
-        newest_(items.size(), -1) {
-    for (size_t i = 0; i < items.size(); ++i) {
-      if (!items[i].is_swapped()) continue;
-      newest_[i] = items[i].values.front();
-      for (const int id : items[i].values) item_of_[static_cast<size_t>(id)] = static_cast<int>(i);
-    }
+  Building(const ir::Graph& from, const std::vector<SwapItem>& items)
+      : from_(from), items_(items), to_(from), raw_(items.size(), -1) {}
+
+  void enter(const ir::Node& node) { layer_ = node.layer; }
+  void read(const Residency& residency, int id) {
+    ir::ValueData data = from_.data(id);
+    data.fetched = true;
+    raw_[static_cast<size_t>(residency.item)] =
+        add(swap_read_op(), {.slot = slot(residency.item), .deadline = residency.read_deadline()},
+            -1, &data);
+  }
+  void wait_for_read(int item, int id) {
+    const int ready = add(swap_ready_op(), {.slot = slot(item)}, raw_[static_cast<size_t>(item)],
+                          &from_.data(id));
+    const Value fetched = to_.graph().value(ready);
+    to_.replace({.outputs = {id}}, {&fetched, 1});
+  }
+  void node(size_t n) { to_.copy(from_.nodes[n]); }
+  void wrote(int item, int id) {
+    if (!items_[static_cast<size_t>(item)].persistent()) return;
+    to_.graph().values[static_cast<size_t>(to_.new_id(id))].role = ir::Role::activation;
+  }
+  void write(const Residency& residency, int id) {
+    static_cast<void>(
+        add(swap_write_op(), {.slot = slot(residency.item), .deadline = residency.write_deadline()},
+            to_.new_id(id), nullptr));
+  }
+  void wait_for_write(int item, int id) {
+    static_cast<void>(add(swap_written_op(), {.slot = slot(item)}, to_.new_id(id), nullptr));
   }
 
-  ir::Graph run() {
-    after(-1);
-    for (size_t n = 0; n < from_.nodes.size(); ++n) {
-      layer_ = from_.nodes[n].layer;
-      begin_reads(static_cast<int>(n));
-      copy(from_.nodes[n]);
-      after(static_cast<int>(n));
-    }
-    return std::move(to_).finish();
-  }
+  ir::Graph finish() { return std::move(to_).finish(); }
 
  private:
-  [[nodiscard]] const SwapItem& item_of(const Residency& residency) const {
-    return items_[static_cast<size_t>(residency.item)];
-  }
+  [[nodiscard]] int slot(int item) const { return items_[static_cast<size_t>(item)].slot; }
 
   // Adds a transfer node, with an output like the given value if there is one; returns that, or -1.
   int add(const ir::OpDef& op, SwapAttrs attrs, int input, const ir::ValueData* output) {
@@ -107,89 +172,58 @@ class Building {
     return output == nullptr ? -1 : to.nodes.back().outputs[0];
   }
 
-  void begin_reads(int step) {
-    for (const Residency& residency : residencies_) {
-      if (!residency.fetched || residency.read_at != step) continue;
-      const SwapItem& item = item_of(residency);
-      ir::ValueData data = from_.data(item.values.front());
-      data.fetched = true;
-      const int raw = add(swap_read_op(),
-                          {.slot = item.slot, .deadline = residency.read_deadline()}, -1, &data);
-      for (const int id : item.values) raw_[static_cast<size_t>(id)] = raw;
-    }
-  }
-
-  // Waits for a value if it is being fetched.
-  void wait_for(int id) {
-    const int raw = std::exchange(raw_[static_cast<size_t>(id)], -1);
-    if (raw < 0) return;
-    const int slot = items_[static_cast<size_t>(item_of_[static_cast<size_t>(id)])].slot;
-    const int ready = add(swap_ready_op(), {.slot = slot}, raw, &from_.data(id));
-    const Value fetched = to_.graph().value(ready);
-    to_.replace({.outputs = {id}}, {&fetched, 1});
-  }
-
-  void copy(const ir::Node& node) {
-    for (const int input : node.inputs) {
-      if (input >= 0) wait_for(input);
-    }
-    to_.copy(node);
-    for (const int output : node.outputs) {
-      raw_[static_cast<size_t>(output)] = -1;
-      const int item = item_of_[static_cast<size_t>(output)];
-      if (item < 0) continue;
-      newest_[static_cast<size_t>(item)] = output;
-      if (!items_[static_cast<size_t>(item)].persistent()) continue;
-      to_.graph().values[static_cast<size_t>(to_.new_id(output))].role = ir::Role::activation;
-    }
-  }
-
-  // The value that the item's memory holds now.
-  [[nodiscard]] int contents(const Residency& residency) const {
-    return to_.new_id(newest_[static_cast<size_t>(residency.item)]);
-  }
-
-  void after(int step) {
-    for (const size_t i : writes_) {
-      const Residency& residency = residencies_[i];
-      if (residency.last != step) continue;
-      static_cast<void>(
-          add(swap_write_op(),
-              {.slot = item_of(residency).slot, .deadline = residency.write_deadline()},
-              contents(residency), nullptr));
-    }
-    for (const size_t i : writes_) {
-      const Residency& residency = residencies_[i];
-      if (residency.written_at != step) continue;
-      static_cast<void>(
-          add(swap_written_op(), {.slot = item_of(residency).slot}, contents(residency), nullptr));
-    }
-  }
-
   const ir::Graph& from_;
   const std::vector<SwapItem>& items_;
-  const std::vector<Residency>& residencies_;
-  std::vector<size_t> writes_;  // indices of residencies
   ir::Rewriter to_;
-  std::vector<int> item_of_;  // by value: its swapped item; -1: none
-  std::vector<int> raw_;      // by value: output of the read that is fetching it; -1: none
-  std::vector<int> newest_;   // by item: the value written last
-  int layer_ = -1;            // layer of the current node, which its transfers get
+  std::vector<int> raw_;  // by item: output of the last read
+  int layer_ = -1;        // layer of the current node, which its transfers get
 };
 
-// The chosen swaps and when they are moved.
-struct Transfers {
-  std::vector<SwapItem> items;
-  Live live;
-  std::vector<Residency> residencies;
+// Simulates the step that Building makes.
+class Simulating {
+ public:
+  Simulating(const ir::Graph& graph, const SwapCosts& costs)
+      : graph_(graph), costs_(costs), simulation_(costs) {}
+
+  void enter(const ir::Node&) {}
+  void read(const Residency& residency, int id) {
+    simulation_.begin(slot(residency.item), true, bytes(id), residency.read_deadline());
+  }
+  void wait_for_read(int item, int) { simulation_.wait(slot(item)); }
+  void node(size_t n) { simulation_.compute(costs_.node_ms[n]); }
+  void wrote(int, int) {}
+  void write(const Residency& residency, int id) {
+    simulation_.begin(slot(residency.item), false, bytes(id), residency.write_deadline());
+  }
+  void wait_for_write(int item, int) { simulation_.wait(slot(item)); }
+
+  [[nodiscard]] const TransferTimes& times() const { return simulation_.times(); }
+
+ private:
+  // Any number for each item will do.
+  static size_t slot(int item) { return static_cast<size_t>(item); }
+  [[nodiscard]] int64_t bytes(int id) const {
+    const ir::TensorType& type = graph_.type(id);
+    return size_bytes(type.dtype, type.shape);
+  }
+
+  const ir::Graph& graph_;
+  const SwapCosts& costs_;
+  TransferSimulation simulation_;
 };
 
-Transfers nothing_swapped(const ir::Graph& graph, const ArenaOptions& options,
-                          int64_t smallest_bytes) {
-  const Sequence sequence = sequence_of(graph, workspaces(graph, options));
-  const Sharing sharing(sequence, options.in_place);
-  Transfers none{
-      swap_items(graph, sequence, sharing, smallest_bytes), live_bytes(sequence, sharing), {}};
+TransferTimes simulated(const ir::Graph& graph, const Transfers& transfers,
+                        const SwapCosts& costs) {
+  Simulating simulating(graph, costs);
+  walk(graph, transfers.items, transfers.residencies, simulating);
+  return simulating.times();
+}
+
+Transfers nothing_swapped(const ir::Graph& graph, const SwapOptions& options) {
+  const Sequence sequence = sequence_of(graph, workspaces(graph, options.arena));
+  const Sharing sharing(sequence, options.arena.in_place);
+  Transfers none{.items = swap_items(graph, sequence, sharing, options.smallest_bytes),
+                 .live = live_bytes(sequence, sharing)};
   const int64_t resident = resident_bytes(graph, {});
   for (int64_t& bytes : none.live) bytes += resident;
   return none;
@@ -240,18 +274,6 @@ bool place(const ir::Graph& graph, const SwapDecisions& decisions, Transfers& tr
   return true;
 }
 
-Swapped built(const ir::Graph& graph, Transfers chosen, const std::set<std::string>& in_file,
-              const SwapCosts& costs) {
-  Swapped swapped;
-  swapped.peak_bytes = largest(chosen.live);
-  number_slots(chosen.items, in_file, swapped);
-  swapped.graph = Building(graph, chosen.items, chosen.residencies).run();
-  swapped.times = times_of(swapped.graph, costs);
-  swapped.decisions = decisions_of(graph, chosen);
-  swapped.decisions.in_file = swapped.in_file;
-  return swapped;
-}
-
 }  // namespace
 
 TransferTimes times_of(const ir::Graph& graph, SwapCosts costs) {
@@ -263,41 +285,66 @@ TransferTimes times_of(const ir::Graph& graph, SwapCosts costs) {
   return transfer_times(graph, costs);
 }
 
-Swapped swap(const ir::Graph& graph, const SwapOptions& options) {
-  const Transfers none = nothing_swapped(graph, options.arena, options.smallest_bytes);
+SwapChooser::SwapChooser(const ir::Graph& graph, SwapOptions options)
+    : graph_(graph), options_(std::move(options)), none_(nothing_swapped(graph, options_)) {}
+
+Transfers SwapChooser::choose(int64_t target_bytes, const SwapCosts& costs,
+                              const SwapCosts& actual) const {
+  SwapOptions options = options_;
+  options.costs = costs;
   // Chooses swaps for a share of the target. The rest is left for reading ahead and writing late.
   const auto chosen_for = [&](double share) {
-    Transfers chosen = none;
-    SwapOptions tighter = options;
-    tighter.target_bytes = static_cast<int64_t>(share * static_cast<double>(options.target_bytes));
-    choose_swaps(chosen.items, chosen.live, tighter);
+    Transfers chosen = none_;
+    options.target_bytes = static_cast<int64_t>(share * static_cast<double>(target_bytes));
+    choose_swaps(chosen.items, chosen.live, options);
+    options.target_bytes = target_bytes;
     chosen.residencies = place_transfers(chosen.items, chosen.live, options);
+    chosen.times = simulated(graph_, chosen, costs);
     return chosen;
   };
-  const std::set<std::string> in_file = options.in_file.value_or(std::set<std::string>());
-  Swapped best = built(graph, chosen_for(1.0), in_file, options.costs);
-  if (best.times.stall_ms > 0.0 && best.peak_bytes <= options.target_bytes) {
+  Transfers best = chosen_for(1.0);
+  if (best.times.stall_ms > 0.0 && best.peak_bytes() <= target_bytes) {
     for (const double share : kSharesOfTarget) {
-      Transfers chosen = chosen_for(share);
-      if (largest(chosen.live) > options.target_bytes) break;
-      Swapped next = built(graph, std::move(chosen), in_file, options.costs);
+      Transfers next = chosen_for(share);
+      if (next.peak_bytes() > target_bytes) break;
       if (next.times.stall_ms < best.times.stall_ms) best = std::move(next);
     }
   }
-  if (options.actual) best.times = times_of(best.graph, *options.actual);
-  best.decisions.smallest_bytes = options.smallest_bytes;
+  best.times = simulated(graph_, best, actual);
   return best;
+}
+
+Swapped SwapChooser::apply(Transfers transfers) const {
+  Swapped swapped;
+  swapped.peak_bytes = transfers.peak_bytes();
+  swapped.times = transfers.times;
+  number_slots(transfers.items, options_.in_file.value_or(std::set<std::string>()), swapped);
+  Building building(graph_, transfers.items);
+  walk(graph_, transfers.items, transfers.residencies, building);
+  swapped.graph = building.finish();
+  swapped.decisions = decisions_of(graph_, transfers);
+  swapped.decisions.in_file = swapped.in_file;
+  swapped.decisions.smallest_bytes = options_.smallest_bytes;
+  return swapped;
+}
+
+Swapped swap(const ir::Graph& graph, const SwapOptions& options) {
+  const SwapChooser chooser(graph, options);
+  return chooser.apply(chooser.choose(options.target_bytes, options.costs,
+                                      options.actual ? *options.actual : options.costs));
 }
 
 Swapped apply_swap(const ir::Graph& graph, const ArenaOptions& options,
                    const SwapDecisions& decisions, const SwapCosts& costs) {
-  Transfers chosen = nothing_swapped(graph, options, decisions.smallest_bytes);
-  if (!place(graph, decisions, chosen)) {
+  const SwapOptions given{.arena = options,
+                          .in_file = decisions.in_file,
+                          .smallest_bytes = decisions.smallest_bytes};
+  Transfers transfers = nothing_swapped(graph, given);
+  if (!place(graph, decisions, transfers)) {
     throw Error("swap", "the transfers that were decided are those of another step");
   }
-  Swapped swapped = built(graph, std::move(chosen), decisions.in_file, costs);
-  swapped.decisions.smallest_bytes = decisions.smallest_bytes;
-  return swapped;
+  transfers.times = simulated(graph, transfers, costs);
+  return SwapChooser(graph, given).apply(std::move(transfers));
 }
 
 }  // namespace thimble::plan

@@ -9,6 +9,7 @@
 
 #include "ir/graph.h"
 #include "plan/arena.h"
+#include "plan/swap/items.h"
 
 namespace thimble::plan {
 
@@ -76,9 +77,8 @@ struct TransferTimes {
   double busy_ms = 0.0;
   double stall_ms = 0.0;  // that the step waits for them
 };
-// Simulates a step with its transfers: the file always runs the most urgent one, beside the nodes.
-// costs: node_ms of transfers is ignored. Bytes are as they are moved, without rounding to the
-// alignment.
+// Simulates a step with its transfers. costs: node_ms of transfers is ignored. Bytes are as they are
+// moved, without rounding to the alignment.
 [[nodiscard]] TransferTimes transfer_times(const ir::Graph& graph, const SwapCosts& costs);
 // The same of a step with the costs of its nodes without transfers.
 [[nodiscard]] TransferTimes times_of(const ir::Graph& graph, SwapCosts costs);
@@ -93,13 +93,42 @@ struct Swapped {
   TransferTimes times;              // predicted
 };
 
-// Moves values out of memory until the peak is within the target, or as small as possible. The
-// nodes keep their order and kernels, so every result has the same bits.
+// What is swapped and when it is moved.
+struct Transfers {
+  std::vector<SwapItem> items;
+  Live live;
+  std::vector<Residency> residencies;  // sorted by start
+  TransferTimes times;                 // predicted
+
+  [[nodiscard]] int64_t peak_bytes() const { return largest(live); }
+};
+
+// Chooses the transfers of one step for any number of targets.
 //
 // Greedy at the peak: the gap between two uses that frees the most bytes above the target, over the
 // whole step, per transfer time. Swaps that prove needless are taken back. Then reads begin earlier
 // and writes end later, by the duration of the transfer and then by twice that, where the target
 // leaves memory. After Rhu et al., "vDNN", 2016, and Huang et al., "SwapAdvisor", 2020.
+class SwapChooser {
+ public:
+  // graph: must outlive it. options: target, costs and actual are those of each choice instead.
+  SwapChooser(const ir::Graph& graph, SwapOptions options);
+
+  // Moves values out of memory until the peak is within the target, or as small as possible.
+  // costs: by which transfers are chosen. actual: by which their times are predicted.
+  [[nodiscard]] Transfers choose(int64_t target_bytes, const SwapCosts& costs,
+                                 const SwapCosts& actual) const;
+  // The step with these transfers. The nodes keep their order and kernels, so every result has the
+  // same bits.
+  [[nodiscard]] Swapped apply(Transfers transfers) const;
+
+ private:
+  const ir::Graph& graph_;
+  SwapOptions options_;
+  Transfers none_;
+};
+
+// One choice, applied.
 [[nodiscard]] Swapped swap(const ir::Graph& graph, const SwapOptions& options);
 // Applies transfers decided before to the same graph; leaves peak_bytes out. Throws Error if they
 // belong to another graph.
