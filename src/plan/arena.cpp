@@ -5,6 +5,7 @@
 
 #include "ir/tiling.h"
 #include "plan/lifetimes.h"
+#include "plan/nth.h"
 #include "plan/pack/pack.h"
 #include "plan/tiled_loop.h"
 #include "plan/transfer_ops.h"
@@ -16,12 +17,12 @@ namespace {
 constexpr int64_t kPackSteps = 20'000'000;
 
 std::string layer_name(const ir::Graph& graph, const ir::Node& node) {
-  return node.layer < 0 ? "" : graph.layers[static_cast<size_t>(node.layer)].name;
+  return node.layer < 0 ? "" : nth(graph.layers, node.layer).name;
 }
 
 Made made_by(const ir::Graph& graph, const ir::ValueData& data) {
   if (data.producer < 0) return Made::first;
-  if (graph.nodes[static_cast<size_t>(data.producer)].op == &swap_read_op()) return Made::fetched;
+  if (nth(graph.nodes, data.producer).op == &swap_read_op()) return Made::fetched;
   return data.recomputed ? Made::recomputed : Made::first;
 }
 
@@ -48,7 +49,7 @@ void add_value_buffers(const ir::Graph& graph, const Sharing& sharing,
     if (ir::is_persistent(data.role)) continue;
     const int leader = sharing.leader_of(id);
     if (leader != id) {
-      arena.buffer_of_value[v] = arena.buffer_of_value[static_cast<size_t>(leader)];
+      arena.buffer_of_value[v] = nth(arena.buffer_of_value, leader);
       continue;
     }
     if (!sharing.has_buffer(id)) continue;  // nothing reads this source
@@ -69,8 +70,8 @@ void add_workspaces(const ir::Graph& graph, const Sequence& sequence, Arena& are
   for (int n = 0; n < sequence.size(); ++n) {
     const int64_t bytes = sequence.step(n).workspace;
     if (bytes <= 0) continue;
-    const ir::Node& node = graph.nodes[static_cast<size_t>(n)];
-    arena.workspace_of_node[static_cast<size_t>(n)] = static_cast<int>(arena.plan.buffers.size());
+    const ir::Node& node = nth(graph.nodes, n);
+    nth(arena.workspace_of_node, n) = static_cast<int>(arena.plan.buffers.size());
     arena.plan.buffers.push_back({layer_name(graph, node) + "/" + ir::step_name(node),
                                   "workspace",
                                   DType::u8,

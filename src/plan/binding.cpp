@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "plan/nth.h"
 #include "plan/text_parts.h"
 
 namespace thimble::plan {
@@ -24,7 +25,7 @@ std::vector<const PlanBuffer*> binding_buffers(const Plan& plan) {
 }
 
 std::string binding_op(const Plan& plan) {
-  const PlanStep& peak = plan.steps[static_cast<size_t>(plan.peak_step)];
+  const PlanStep& peak = nth(plan.steps, plan.peak_step);
   return fmt::format("{} of {}", peak.op, peak.layer.empty() ? "the training step" : peak.layer);
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "plan/nth.h"
+
 namespace thimble::plan {
 namespace {
 
@@ -65,15 +67,15 @@ void Sharing::find(const Sequence& sequence, bool in_place) {
 void Sharing::find_lifetimes() {
   const int end = sequence_->size();
   for (int n = 0; n < end; ++n) {
-    for (const int id : sequence_->outputs(n)) lives_[static_cast<size_t>(id)] = {n, n + 1};
+    for (const int id : sequence_->outputs(n)) nth(lives_, id) = {n, n + 1};
   }
   for (int n = 0; n < end; ++n) {
     for (const int id : sequence_->inputs(n)) {
-      if (id >= 0) lives_[static_cast<size_t>(id)].death = n + 1;
+      if (id >= 0) nth(lives_, id).death = n + 1;
     }
   }
   // Results live past the end, so that nothing takes over their buffers.
-  for (const int id : sequence_->results()) lives_[static_cast<size_t>(id)].death = end + 1;
+  for (const int id : sequence_->results()) nth(lives_, id).death = end + 1;
 }
 
 void Sharing::visit(int n, bool in_place) {
@@ -113,9 +115,9 @@ void Sharing::join(int n, const ir::Alias& alias) {
   if (input < 0 || sequence_->bytes(input) == kPersistent) return;
   const int output = sequence_->outputs(n)[static_cast<size_t>(alias.out)];
   const int leader = leader_of(input);
-  leader_[static_cast<size_t>(output)] = leader;
-  Lifetime& life = lives_[static_cast<size_t>(leader)];
-  life.death = std::max(life.death, lives_[static_cast<size_t>(output)].death);
+  nth(leader_, output) = leader;
+  Lifetime& life = nth(lives_, leader);
+  life.death = std::max(life.death, nth(lives_, output).death);
 }
 
 int64_t largest(const std::vector<int64_t>& live) {
@@ -130,13 +132,13 @@ std::vector<int64_t> live_bytes(const Sequence& sequence, const Sharing& sharing
   for (int id = 0; id < sequence.values(); ++id) {
     if (!sharing.has_buffer(id)) continue;
     const Lifetime life = sharing.life(id);
-    live[static_cast<size_t>(life.birth)] += sequence.bytes(id);
-    if (life.death < end) live[static_cast<size_t>(life.death)] -= sequence.bytes(id);
+    nth(live, life.birth) += sequence.bytes(id);
+    if (life.death < end) nth(live, life.death) -= sequence.bytes(id);
   }
   int64_t now = 0;
   for (int n = 0; n < end; ++n) {
-    now += live[static_cast<size_t>(n)];
-    live[static_cast<size_t>(n)] = now + sequence.step(n).workspace;
+    now += nth(live, n);
+    nth(live, n) = now + sequence.step(n).workspace;
   }
   return live;
 }

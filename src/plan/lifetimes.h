@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ir/graph.h"
+#include "plan/nth.h"
 
 namespace thimble::plan {
 
@@ -47,7 +48,7 @@ class Sequence {
   void reserve(size_t steps, size_t values_of_steps);
 
   [[nodiscard]] int size() const { return static_cast<int>(steps_.size()); }
-  [[nodiscard]] const Step& step(int n) const { return steps_[static_cast<size_t>(n)]; }
+  [[nodiscard]] const Step& step(int n) const { return nth(steps_, n); }
   [[nodiscard]] std::span<const int> inputs(int n) const {
     return {values_.data() + step(n).first, static_cast<size_t>(step(n).inputs)};
   }
@@ -57,7 +58,7 @@ class Sequence {
   // Number of reads and writes of all steps.
   [[nodiscard]] size_t ids() const { return values_.size(); }
   [[nodiscard]] int values() const { return static_cast<int>(bytes_.size()); }
-  [[nodiscard]] int64_t bytes(int id) const { return bytes_[static_cast<size_t>(id)]; }
+  [[nodiscard]] int64_t bytes(int id) const { return nth(bytes_, id); }
   [[nodiscard]] const std::vector<int>& results() const { return results_; }
 
  private:
@@ -89,9 +90,9 @@ class Sharing {
   void find(const Sequence& sequence, bool in_place);
 
   // The first value of the group.
-  [[nodiscard]] int leader_of(int id) const { return leader_[static_cast<size_t>(id)]; }
+  [[nodiscard]] int leader_of(int id) const { return nth(leader_, id); }
   // The lifetime of a leader is that of its whole group.
-  [[nodiscard]] Lifetime life(int leader) const { return lives_[static_cast<size_t>(leader)]; }
+  [[nodiscard]] Lifetime life(int leader) const { return nth(lives_, leader); }
   // Whether the value owns a buffer: it leads its group, lies in the arena, and something reads or
   // writes it.
   [[nodiscard]] bool has_buffer(int id) const {

@@ -17,9 +17,7 @@ double flops_of(const ir::Graph& graph, const ir::Node& node) {
 
 int64_t made_bytes(const ir::Graph& graph, const ir::Node& node) {
   int64_t bytes = 0;
-  for (const int id : node.outputs) {
-    bytes += size_bytes(graph.type(id).dtype, graph.type(id).shape);
-  }
+  for (const int id : node.outputs) bytes += size_bytes(graph.type(id).dtype, graph.type(id).shape);
   return bytes;
 }
 

@@ -29,11 +29,8 @@ int64_t unshared_bytes(const ir::Graph& graph, const ArenaOptions& options) {
 }
 
 PlanStrategy& Strategies::row(const std::string& name, int64_t left_bytes) {
-  PlanStrategy strategy;
-  strategy.name = name;
-  strategy.saved_bytes = list_.empty() ? 0 : list_.back().left_bytes - left_bytes;
-  strategy.left_bytes = left_bytes;
-  list_.push_back(std::move(strategy));
+  const int64_t saved = list_.empty() ? 0 : list_.back().left_bytes - left_bytes;
+  list_.push_back({.name = name, .saved_bytes = saved, .left_bytes = left_bytes});
   return list_.back();
 }
 

@@ -25,6 +25,32 @@ constexpr int64_t kTablesSlack = 64;
 // Bytes; see Budget::smallest_swapped_bytes.
 constexpr int64_t kLeastSwapped = 64;
 
+// Turns the plan of a micro-batch into that of a whole step.
+void scale_to_step(Plan& plan) {
+  const auto factor = static_cast<double>(plan.micro_batches);
+  plan.step_ms *= factor;
+  plan.swap_busy_ms *= factor;
+  plan.swap_stall_ms *= factor;
+  plan.swap_read_bytes *= plan.micro_batches;
+  plan.swap_written_bytes *= plan.micro_batches;
+  for (PlanStrategy& strategy : plan.strategies) {
+    strategy.extra_flops *= factor;
+    strategy.predicted_ms *= factor;
+    strategy.extra_io_bytes *= plan.micro_batches;
+  }
+  for (PlanCandidate& candidate : plan.candidates) candidate.step_ms *= factor;
+}
+
+// Adds a row for the other programs if the step alone takes less.
+void add_programs_beside(Plan& plan) {
+  if (plan.strategies.empty()) return;
+  const int64_t step_bytes = plan.strategies.back().left_bytes;
+  if (step_bytes == plan.planned_peak_bytes) return;
+  plan.strategies.push_back({.name = "evaluation and other programs",
+                             .saved_bytes = step_bytes - plan.planned_peak_bytes,
+                             .left_bytes = plan.planned_peak_bytes});
+}
+
 }  // namespace
 
 TrainingPlanner::TrainingPlanner(TrainingPrograms& programs,
@@ -355,7 +381,7 @@ Plan TrainingPlanner::plan() const {
   if (rehearsed_) predict_as_rehearsed(plan, rehearsed_->took);
   plan.saved_state_bytes = programs_.saved_state_bytes();
   plan.micro_batches = micro_batches();
-  if (plan.micro_batches > 1) scale_to_step(plan, plan.micro_batches);
+  if (plan.micro_batches > 1) scale_to_step(plan);
   add_requested(plan);
   add_programs_beside(plan);
   plan.batch = wanted_.batch;
@@ -366,21 +392,6 @@ Plan TrainingPlanner::plan() const {
   plan.fits = plan.budget_bytes <= 0 || keeps_budget();
   if (!plan.fits) plan.nearest_feasible_bytes = needed_bytes();
   return plan;
-}
-
-void TrainingPlanner::scale_to_step(Plan& plan, int64_t micro_batches) {
-  const auto factor = static_cast<double>(micro_batches);
-  plan.step_ms *= factor;
-  plan.swap_busy_ms *= factor;
-  plan.swap_stall_ms *= factor;
-  plan.swap_read_bytes *= micro_batches;
-  plan.swap_written_bytes *= micro_batches;
-  for (PlanStrategy& strategy : plan.strategies) {
-    strategy.extra_flops *= factor;
-    strategy.predicted_ms *= factor;
-    strategy.extra_io_bytes *= micro_batches;
-  }
-  for (PlanCandidate& candidate : plan.candidates) candidate.step_ms *= factor;
 }
 
 void TrainingPlanner::add_requested(Plan& plan) const {
@@ -399,17 +410,6 @@ void TrainingPlanner::add_requested(Plan& plan) const {
   }
   plan.strategies.front().left_bytes = left;
   plan.strategies.insert(plan.strategies.begin() + 1, rows.rbegin(), rows.rend());
-}
-
-void TrainingPlanner::add_programs_beside(Plan& plan) {
-  if (plan.strategies.empty()) return;
-  const int64_t step_bytes = plan.strategies.back().left_bytes;
-  if (step_bytes == plan.planned_peak_bytes) return;
-  PlanStrategy row;
-  row.name = "evaluation and other programs";
-  row.saved_bytes = step_bytes - plan.planned_peak_bytes;
-  row.left_bytes = plan.planned_peak_bytes;
-  plan.strategies.push_back(std::move(row));
 }
 
 }  // namespace thimble::plan

@@ -96,13 +96,9 @@ class TrainingPlanner {
   // Throws Error if an added program does not keep the budget.
   void require_room(const ProgramKey& key, const std::string& work) const;
   void require_budget() const;
-  // Turns the plan of a micro-batch into that of a whole step.
-  static void scale_to_step(Plan& plan, int64_t micro_batches);
   // Adds rows for strategies that the user set, before the planner's rows. Each row shows what the
   // step would take more without the strategy, with own memory for all values.
   void add_requested(Plan& plan) const;
-  // Adds a row for the other programs if the step alone takes less.
-  static void add_programs_beside(Plan& plan);
 
   TrainingPrograms& programs_;
   std::shared_ptr<MeasuredSwapDevice> device_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "plan/nth.h"
 #include "plan/order/order.h"
 #include "plan/remat/storage.h"
 #include "plan/update/tiled_update.h"
@@ -21,12 +22,6 @@ constexpr int kLevels = 10;
 constexpr int kLevelsOfLongSteps = 3;
 constexpr size_t kLongStep = 1000;  // nodes
 
-// Options for one thread: workspaces, and so the peak, depend on the number of threads.
-ArenaOptions of_one_thread(ArenaOptions options) {
-  options.threads = 1;
-  return options;
-}
-
 // The variant under a key, made when it is first asked for.
 template <typename Key, typename Make>
 const Variant& remembered(std::map<Key, Variant>& known, Key key, const Make& make) {
@@ -42,7 +37,8 @@ Variants::Variants(const ir::Graph& graph, const ArenaOptions& options,
   if (saved.store == nullptr) {
     orders_ = orders_of(graph, options);
   } else {
-    const ArenaOptions same = of_one_thread(options);
+    ArenaOptions same = options;
+    same.threads = 1;  // workspaces, and so the peak, depend on the number of threads
     exact_ = std::make_unique<Variants>(graph, same, ActivationStorage{});
     orders_ = orders_of(store_in_16_bits(exact_->cheap().graph, saved, same), options);
   }
@@ -75,7 +71,7 @@ Variant Variants::found(bool tiled, const RecomputeOptions& options) {
   StepDecisions decisions;
   decisions.tiled_updates = tiled;
   decisions.order = best.order;
-  const ir::Graph& order = orders[static_cast<size_t>(best.order)];
+  const ir::Graph& order = nth(orders, best.order);
   for (size_t n = 0; n < best.nodes.size(); ++n) {
     if (best.nodes[n] == Recompute::no) continue;
     const int first = order.nodes[n].outputs.front();
@@ -91,7 +87,7 @@ Variant Variants::apply(const StepDecisions& decisions) {
     throw Error("decisions", "they are those of another step, or of other options");
   };
   if (decisions.order < 0 || static_cast<size_t>(decisions.order) >= orders.size()) refuse();
-  const ir::Graph& order = orders[static_cast<size_t>(decisions.order)];
+  const ir::Graph& order = nth(orders, decisions.order);
   std::vector<Recompute> nodes(order.nodes.size(), Recompute::no);
   for (const StepDecisions::Recomputed& each : decisions.recomputed) {
     const auto n = static_cast<size_t>(each.node);

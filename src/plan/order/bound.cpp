@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "plan/nth.h"
 #include "plan/order/problem.h"
 
 namespace thimble::plan {
@@ -9,43 +10,37 @@ namespace {
 // memory.
 constexpr int kMostNodes = 4096;
 
-// One set of nodes for every node.
-class Sets {
- public:
-  explicit Sets(int nodes)
-      : words_((static_cast<size_t>(nodes) + 63) / 64),
-        bits_(words_ * static_cast<size_t>(nodes), 0) {
-    for (int n = 0; n < nodes; ++n) of(n)[static_cast<size_t>(n) / 64] |= uint64_t{1} << (n % 64);
-  }
-  [[nodiscard]] std::span<uint64_t> of(int n) {
-    return {bits_.data() + words_ * static_cast<size_t>(n), words_};
-  }
-  [[nodiscard]] std::span<const uint64_t> of(int n) const {
-    return {bits_.data() + words_ * static_cast<size_t>(n), words_};
-  }
-  void unite(int n, int with) {
-    for (size_t w = 0; w < words_; ++w) of(n)[w] |= of(with)[w];
-  }
-  [[nodiscard]] size_t words() const { return words_; }
-  [[nodiscard]] bool has(int n, int member) const {
-    return (of(n)[static_cast<size_t>(member) / 64] >> (member % 64) & 1U) != 0;
-  }
+// A bit per node.
+using NodeSet = std::vector<uint64_t>;
 
- private:
-  size_t words_;
-  std::vector<uint64_t> bits_;
-};
+size_t words(int nodes) { return (static_cast<size_t>(nodes) + 63) / 64; }
+
+bool has(const NodeSet& set, int node) {
+  return (set[static_cast<size_t>(node) / 64] >> (node % 64) & 1U) != 0;
+}
+
+void unite(NodeSet& set, const NodeSet& with) {
+  for (size_t w = 0; w < set.size(); ++w) set[w] |= with[w];
+}
+
+// By node: the set of that node.
+std::vector<NodeSet> single_nodes(int nodes) {
+  std::vector<NodeSet> sets(static_cast<size_t>(nodes), NodeSet(words(nodes), 0));
+  for (size_t n = 0; n < sets.size(); ++n) sets[n][n / 64] = uint64_t{1} << (n % 64);
+  return sets;
+}
 
 class Bound {
  public:
   explicit Bound(const OrderProblem& problem)
-      : problem_(problem), before_(problem.size()), behind_(problem.size()) {
+      : problem_(problem), before_(single_nodes(problem.size())), behind_(before_) {
     const std::vector<int>& order = problem.natural();
     for (const int n : order) {
-      for (const int next : problem.step(n).after) before_.unite(next, n);
+      for (const int next : problem.step(n).after) unite(nth(before_, next), nth(before_, n));
     }
     for (size_t i = order.size(); i-- > 0;) {
-      for (const int next : problem.step(order[i]).after) behind_.unite(order[i], next);
+      const int n = order[i];
+      for (const int next : problem.step(n).after) unite(nth(behind_, n), nth(behind_, next));
     }
   }
 
@@ -53,7 +48,7 @@ class Bound {
     std::vector<int64_t> live = crossing();
     int64_t largest = 0;
     for (int n = 0; n < problem_.size(); ++n) {
-      const int64_t during = live[static_cast<size_t>(n)] + problem_.step(n).workspace - saved(n);
+      const int64_t during = nth(live, n) + problem_.step(n).workspace - saved(n);
       largest = std::max(largest, during);
     }
     return largest;
@@ -63,23 +58,16 @@ class Bound {
   // By node: bytes of its outputs and of items that are alive while it runs in every order.
   [[nodiscard]] std::vector<int64_t> crossing() const {
     std::vector<int64_t> live(static_cast<size_t>(problem_.size()), 0);
-    std::vector<uint64_t> across(before_.words());
     for (const OrderProblem::Item& item : problem_.items()) {
       if (item.readers.empty() && !item.kept) {
-        if (item.producer >= 0) live[static_cast<size_t>(item.producer)] += item.bytes;
+        if (item.producer >= 0) nth(live, item.producer) += item.bytes;
         continue;
       }
-      std::fill(across.begin(), across.end(), item.kept ? ~uint64_t{0} : 0);
-      for (const int reader : item.readers) {
-        for (size_t w = 0; w < across.size(); ++w) across[w] |= before_.of(reader)[w];
-      }
-      if (item.producer >= 0) {
-        for (size_t w = 0; w < across.size(); ++w) across[w] &= behind_.of(item.producer)[w];
-      }
+      NodeSet across(words(problem_.size()), item.kept ? ~uint64_t{0} : 0);
+      for (const int reader : item.readers) unite(across, nth(before_, reader));
       for (int n = 0; n < problem_.size(); ++n) {
-        if ((across[static_cast<size_t>(n) / 64] >> (n % 64) & 1U) != 0) {
-          live[static_cast<size_t>(n)] += item.bytes;
-        }
+        const bool made = item.producer < 0 || has(nth(behind_, item.producer), n);
+        if (made && has(across, n)) nth(live, n) += item.bytes;
       }
     }
     return live;
@@ -102,12 +90,12 @@ class Bound {
     if (problem_.item(item).kept) return false;
     const std::vector<int>& readers = problem_.item(item).readers;
     return std::all_of(readers.begin(), readers.end(),
-                       [&](int reader) { return reader == n || !behind_.has(n, reader); });
+                       [&](int reader) { return reader == n || !has(nth(behind_, n), reader); });
   }
 
   const OrderProblem& problem_;
-  Sets before_;  // with the node itself
-  Sets behind_;  // likewise
+  std::vector<NodeSet> before_;  // by node: those that run before it in every order, and itself
+  std::vector<NodeSet> behind_;  // likewise: behind it
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "ir/rewrite.h"
 #include "plan/lifetimes.h"
+#include "plan/nth.h"
 #include "plan/order/search.h"
 
 namespace thimble::plan {
@@ -32,66 +33,41 @@ std::vector<int> list_schedule(const OrderProblem& problem, NextNode choose) {
   return run.order();
 }
 
-class Improver {
- public:
-  Improver(const OrderProblem& problem, int64_t most_work)
-      : problem_(problem), most_work_(most_work) {
-    for (const NextNode choice : kChoices) take(list_schedule(problem, choice));
-    take(problem.natural());
-    best_.bound_bytes = order_bound(problem);
-    note_bound();
-  }
-
-  [[nodiscard]] NodeOrder best() && {
-    if (!best_.optimal) search();
-    return std::move(best_);
-  }
-
- private:
-  void take(std::vector<int> order) {
-    const int64_t peak = peak_of(problem_, order);
-    if (!best_.nodes.empty() && peak >= best_.peak_bytes) return;
-    best_.nodes = std::move(order);
-    best_.peak_bytes = peak;
-  }
-
-  void note_bound() { best_.optimal = best_.peak_bytes <= best_.bound_bytes; }
-
-  // Returns false if the search gave up.
-  bool search(int64_t limit, int64_t& work) {
-    OrderResult result = search_order(problem_, limit, work);
-    if (result.outcome == OrderOutcome::found) take(std::move(result.order));
-    if (result.outcome == OrderOutcome::impossible) best_.bound_bytes = limit + 1;
-    note_bound();
-    return result.outcome != OrderOutcome::gave_up;
-  }
-
-  void search() {
-    const bool small = problem_.size() <= kExactNodes;
-    int64_t work = small ? INT64_MAX : most_work_;
-    // If an order at the bound exists, the search finds it soon.
-    int64_t some = work / 4;
-    work -= some;
-    static_cast<void>(search(best_.bound_bytes, some));
-    while (!best_.optimal && search(best_.peak_bytes - 1, work)) {
-    }
-  }
-
-  const OrderProblem& problem_;
-  int64_t most_work_;
-  NodeOrder best_;
-};
-
 ir::Graph in_order(const ir::Graph& graph, const std::vector<int>& order) {
   ir::Rewriter rewriter(graph);
-  for (const int n : order) rewriter.copy(graph.nodes[static_cast<size_t>(n)]);
+  for (const int n : order) rewriter.copy(nth(graph.nodes, n));
   return std::move(rewriter).finish();
 }
 
 }  // namespace
 
 NodeOrder best_order(const OrderProblem& problem, int64_t most_work) {
-  return Improver(problem, most_work).best();
+  NodeOrder best;
+  best.bound_bytes = order_bound(problem);
+  const auto take = [&](std::vector<int> order) {
+    const int64_t peak = peak_of(problem, order);
+    if (!best.nodes.empty() && peak >= best.peak_bytes) return;
+    best.nodes = std::move(order);
+    best.peak_bytes = peak;
+  };
+  for (const NextNode choice : kChoices) take(list_schedule(problem, choice));
+  take(problem.natural());
+  // Returns false if the order is optimal or the search gave up.
+  const auto improve = [&](int64_t limit, int64_t& work) {
+    if (best.peak_bytes <= best.bound_bytes) return false;
+    OrderResult result = search_order(problem, limit, work);
+    if (result.outcome == OrderOutcome::found) take(std::move(result.order));
+    if (result.outcome == OrderOutcome::impossible) best.bound_bytes = limit + 1;
+    return result.outcome != OrderOutcome::gave_up;
+  };
+  int64_t work = problem.size() <= kExactNodes ? INT64_MAX : most_work;
+  int64_t some = work / 4;  // if an order at the bound exists, the search finds it soon
+  work -= some;
+  improve(best.bound_bytes, some);
+  while (improve(best.peak_bytes - 1, work)) {
+  }
+  best.optimal = best.peak_bytes <= best.bound_bytes;
+  return best;
 }
 
 ir::Graph order_nodes(const ir::Graph& graph, const ArenaOptions& options, int64_t most_work) {

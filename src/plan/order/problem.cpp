@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "plan/lifetimes.h"
+#include "plan/nth.h"
 
 namespace thimble::plan {
 namespace {
@@ -16,12 +17,12 @@ void sort_and_unite(std::vector<int>& list) {
 // By node: whether the given node depends on it, or is it.
 std::vector<char> needed_by(const ir::Graph& graph, int node) {
   std::vector<char> needed(graph.nodes.size(), 0);
-  if (node >= 0) needed[static_cast<size_t>(node)] = 1;
+  if (node >= 0) nth(needed, node) = 1;
   for (int n = node; n >= 0; --n) {
-    if (needed[static_cast<size_t>(n)] == 0) continue;
-    for (const int id : graph.nodes[static_cast<size_t>(n)].inputs) {
+    if (nth(needed, n) == 0) continue;
+    for (const int id : nth(graph.nodes, n).inputs) {
       const int producer = id < 0 ? -1 : graph.data(id).producer;
-      if (producer >= 0) needed[static_cast<size_t>(producer)] = 1;
+      if (producer >= 0) nth(needed, producer) = 1;
     }
   }
   return needed;
@@ -56,10 +57,10 @@ void OrderProblem::add_items(const ir::Graph& graph) {
   const std::vector<int64_t> bytes = value_bytes(graph);
   item_of_.assign(bytes.size(), -1);
   const auto add = [&](int id, int producer) {
-    if (item_of(id) >= 0 || bytes[static_cast<size_t>(id)] == kPersistent) return;
-    item_of_[static_cast<size_t>(id)] = static_cast<int>(items_.size());
-    items_.push_back({bytes[static_cast<size_t>(id)], producer, {}, false});
-    if (producer >= 0) steps_[static_cast<size_t>(producer)].makes.push_back(item_of(id));
+    if (item_of(id) >= 0 || nth(bytes, id) == kPersistent) return;
+    nth(item_of_, id) = static_cast<int>(items_.size());
+    items_.push_back({nth(bytes, id), producer, {}, false});
+    if (producer >= 0) nth(steps_, producer).makes.push_back(item_of(id));
   };
   for (size_t id = 0; id < graph.values.size(); ++id) {
     if (graph.values[id].producer < 0) add(static_cast<int>(id), -1);
@@ -71,8 +72,7 @@ void OrderProblem::add_items(const ir::Graph& graph) {
       for (const ir::Alias& alias : *same) {
         const int input = node.input(alias.in);
         if (input < 0) continue;
-        item_of_[static_cast<size_t>(node.outputs[static_cast<size_t>(alias.out)])] =
-            item_of(input);
+        nth(item_of_, nth(node.outputs, alias.out)) = item_of(input);
       }
     }
     for (const int id : node.outputs) add(id, static_cast<int>(n));
@@ -83,15 +83,15 @@ void OrderProblem::add_items(const ir::Graph& graph) {
     sort_and_unite(reads);
     for (const int i : reads) {
       steps_[n].reads.push_back({i, item(i).bytes});
-      items_[static_cast<size_t>(i)].readers.push_back(static_cast<int>(n));
+      nth(items_, i).readers.push_back(static_cast<int>(n));
     }
   }
   for (const int id : graph.results()) {
-    if (item_of(id) >= 0) items_[static_cast<size_t>(item_of(id))].kept = true;
+    if (item_of(id) >= 0) nth(items_, item_of(id)).kept = true;
   }
   for (const Item& item : items_) {
     if (item.producer < 0) continue;
-    Step& step = steps_[static_cast<size_t>(item.producer)];
+    Step& step = nth(steps_, item.producer);
     step.made_bytes += item.bytes;
     if (item.kept || !item.readers.empty()) step.staying_bytes += item.bytes;
   }
@@ -102,7 +102,7 @@ void OrderProblem::add_takeovers(const ir::Graph& graph) {
     const ir::Node& node = graph.nodes[n];
     for (const ir::Alias& alias : node.op->memory.in_place) {
       const int read = item_of(node.input(alias.in));
-      const int made = item_of(node.outputs[static_cast<size_t>(alias.out)]);
+      const int made = item_of(nth(node.outputs, alias.out));
       if (read < 0 || made < 0 || item(read).bytes != item(made).bytes) continue;
       const auto reads = std::count_if(node.inputs.begin(), node.inputs.end(),
                                        [&](int id) { return item_of(id) == read; });
@@ -118,7 +118,7 @@ void OrderProblem::add_rules(const ir::Graph& graph, bool loss_first) {
   const int loss_node = graph.loss ? graph.data(*graph.loss).producer : -1;
   const auto add = [this](int before, int after) {
     if (before >= 0 && before != after) {
-      steps_[static_cast<size_t>(before)].after.push_back(after);
+      nth(steps_, before).after.push_back(after);
     }
   };
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
@@ -130,7 +130,7 @@ void OrderProblem::add_rules(const ir::Graph& graph, bool loss_first) {
     for (const ir::Alias& update : node.op->memory.updates) {
       const int id = node.input(update.in);
       if (id < 0) continue;
-      for (const int reader : readers[static_cast<size_t>(id)]) add(reader, number);
+      for (const int reader : nth(readers, id)) add(reader, number);
       add(loss_node, number);
     }
   }
@@ -140,7 +140,7 @@ void OrderProblem::add_rules(const ir::Graph& graph, bool loss_first) {
   }
   for (Step& step : steps_) {
     sort_and_unite(step.after);
-    for (const int next : step.after) ++steps_[static_cast<size_t>(next)].waits;
+    for (const int next : step.after) ++nth(steps_, next).waits;
   }
 }
 
@@ -181,11 +181,11 @@ void OrderRun::run(int node) {
   lives_.push_back(live_);
   live_ += cost(node).after;
   const OrderProblem::Step& step = problem_->step(node);
-  for (const OrderProblem::Read& read : step.reads) --left_[static_cast<size_t>(read.item)];
+  for (const OrderProblem::Read& read : step.reads) --nth(left_, read.item);
   ready_.erase(std::lower_bound(ready_.begin(), ready_.end(), node));
-  waits_[static_cast<size_t>(node)] = -1;
+  nth(waits_, node) = -1;
   for (const int next : step.after) {
-    if (--waits_[static_cast<size_t>(next)] == 0) {
+    if (--nth(waits_, next) == 0) {
       ready_.insert(std::lower_bound(ready_.begin(), ready_.end(), next), next);
     }
   }
@@ -199,13 +199,13 @@ void OrderRun::undo() {
   order_.pop_back();
   key_ ^= hash_of(node);
   for (const int next : step.after) {
-    if (waits_[static_cast<size_t>(next)]++ == 0) {
+    if (nth(waits_, next)++ == 0) {
       ready_.erase(std::lower_bound(ready_.begin(), ready_.end(), next));
     }
   }
-  waits_[static_cast<size_t>(node)] = 0;
+  nth(waits_, node) = 0;
   ready_.insert(std::lower_bound(ready_.begin(), ready_.end(), node), node);
-  for (const OrderProblem::Read& read : step.reads) ++left_[static_cast<size_t>(read.item)];
+  for (const OrderProblem::Read& read : step.reads) ++nth(left_, read.item);
   live_ = lives_.back();
   lives_.pop_back();
 }

@@ -7,6 +7,7 @@
 
 #include "ir/graph.h"
 #include "plan/arena.h"
+#include "plan/nth.h"
 
 namespace thimble::plan {
 
@@ -51,9 +52,9 @@ class OrderProblem {
   OrderProblem(const ir::Graph& graph, const ArenaOptions& options, bool loss_first = false);
 
   [[nodiscard]] int size() const { return static_cast<int>(steps_.size()); }
-  [[nodiscard]] const Step& step(int node) const { return steps_[static_cast<size_t>(node)]; }
+  [[nodiscard]] const Step& step(int node) const { return nth(steps_, node); }
   [[nodiscard]] const std::vector<Item>& items() const { return items_; }
-  [[nodiscard]] const Item& item(int i) const { return items_[static_cast<size_t>(i)]; }
+  [[nodiscard]] const Item& item(int i) const { return nth(items_, i); }
   // The order of the graph, changed only where the rules ask for it.
   [[nodiscard]] const std::vector<int>& natural() const { return natural_; }
 
@@ -61,9 +62,7 @@ class OrderProblem {
   void add_items(const ir::Graph& graph);
   void add_takeovers(const ir::Graph& graph);
   void add_rules(const ir::Graph& graph, bool loss_first);
-  [[nodiscard]] int item_of(int id) const {
-    return id < 0 ? -1 : item_of_[static_cast<size_t>(id)];
-  }
+  [[nodiscard]] int item_of(int id) const { return id < 0 ? -1 : nth(item_of_, id); }
 
   std::vector<Step> steps_;
   std::vector<Item> items_;
@@ -90,16 +89,14 @@ class OrderRun {
   [[nodiscard]] const std::vector<int>& order() const { return order_; }
   // Nodes that may run next, by number.
   [[nodiscard]] const std::vector<int>& ready() const { return ready_; }
-  [[nodiscard]] bool is_ready(int node) const { return waits_[static_cast<size_t>(node)] == 0; }
+  [[nodiscard]] bool is_ready(int node) const { return nth(waits_, node) == 0; }
   [[nodiscard]] bool done() const { return order_.size() == waits_.size(); }
   // Key of the set of nodes that ran, the exclusive or of their hashes: equal for equal sets, and
   // almost never equal for others.
   [[nodiscard]] uint64_t key() const { return key_; }
 
  private:
-  [[nodiscard]] bool dies_with_next_reader(int item) const {
-    return left_[static_cast<size_t>(item)] == 1;
-  }
+  [[nodiscard]] bool dies_with_next_reader(int item) const { return nth(left_, item) == 1; }
 
   const OrderProblem* problem_;
   std::vector<int> left_;   // by item: readers that have not run, plus one if it is kept

@@ -4,7 +4,6 @@
 #include <thimble/error.h>
 
 #include <algorithm>
-#include <map>
 
 #include "plan/pack/preference.h"
 #include "plan/pack/problem.h"
@@ -184,13 +183,8 @@ void check(std::span<const Buffer> buffers, const Packing& packing) {
     throw Error(kWhere,
                 fmt::format("{} offsets for {} buffers", packing.offsets.size(), buffers.size()));
   }
-  struct Event {
-    int64_t time;
-    bool starts;
-    size_t buffer;
-  };
-  std::vector<Event> events;
   int64_t peak = 0;
+  std::vector<size_t> by_start;  // buffers that take memory
   for (size_t i = 0; i < buffers.size(); ++i) {
     const int64_t offset = packing.offsets[i];
     if (offset < 0 || offset % buffers[i].alignment != 0) {
@@ -198,38 +192,22 @@ void check(std::span<const Buffer> buffers, const Packing& packing) {
                                       buffers[i].alignment));
     }
     peak = std::max(peak, offset + buffers[i].size);
-    if (buffers[i].size == 0) continue;
-    events.push_back({buffers[i].lower, true, i});
-    events.push_back({buffers[i].upper, false, i});
+    if (buffers[i].size > 0) by_start.push_back(i);
   }
   if (peak != packing.peak_bytes) {
     throw Error(kWhere, fmt::format("the peak is {}, not {}", peak, packing.peak_bytes));
   }
-  std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
-    if (a.time != b.time) return a.time < b.time;
-    return a.starts != b.starts ? b.starts : a.buffer < b.buffer;
-  });
-  // Live buffers do not overlap so far, so only neighbours need a check.
-  std::map<int64_t, size_t> alive;  // by offset
-  for (const Event& event : events) {
-    const int64_t offset = packing.offsets[event.buffer];
-    if (!event.starts) {
-      alive.erase(offset);
-      continue;
+  std::stable_sort(by_start.begin(), by_start.end(),
+                   [&](size_t a, size_t b) { return buffers[a].lower < buffers[b].lower; });
+  const auto ends_below = [&](size_t a, size_t b) {
+    return packing.offsets[a] + buffers[a].size <= packing.offsets[b];
+  };
+  for (auto a = by_start.begin(); a != by_start.end(); ++a) {
+    // Those that start while it is alive.
+    for (auto b = a + 1; b != by_start.end() && buffers[*b].lower < buffers[*a].upper; ++b) {
+      if (ends_below(*a, *b) || ends_below(*b, *a)) continue;
+      throw Error(kWhere, fmt::format("buffers {} and {} are alive together and overlap", *a, *b));
     }
-    const auto next = alive.lower_bound(offset);
-    const auto overlap = [&](size_t other) {
-      throw Error(kWhere, fmt::format("buffers {} and {} are alive together and overlap", other,
-                                      event.buffer));
-    };
-    if (next != alive.end() && next->first < offset + buffers[event.buffer].size) {
-      overlap(next->second);
-    }
-    if (next != alive.begin()) {
-      const size_t below = std::prev(next)->second;
-      if (packing.offsets[below] + buffers[below].size > offset) overlap(below);
-    }
-    alive.emplace(offset, event.buffer);
   }
 }
 

@@ -24,30 +24,12 @@ std::vector<int> places(std::span<const int64_t> scores) {
 }
 
 std::vector<int> rank_by(const Keys& keys, const Problem& problem) {
-  const std::vector<Item>& items = problem.items;
-  const auto value = [&](size_t i, Key key) -> double {
-    const Item& item = items[i];
-    switch (key) {
-      case Key::load:
-        return static_cast<double>(item.largest_load);
-      case Key::load_sum:
-        return item.load_sum;
-      case Key::duration:
-        return static_cast<double>(item.duration);
-      case Key::size:
-        return static_cast<double>(item.size);
-      case Key::area:
-        return static_cast<double>(item.duration) * static_cast<double>(item.size);
-      case Key::overlaps:
-        return item.overlaps;
-    }
-    return 0;
+  const auto values = [&](size_t i) {
+    const Item& item = problem.items[i];
+    return std::array{item.key(keys[0]), item.key(keys[1]), item.key(keys[2])};
   };
-  std::vector<std::array<double, 3>> values(items.size());
-  for (size_t i = 0; i < items.size(); ++i) {
-    for (size_t k = 0; k < keys.size(); ++k) values[i][k] = value(i, keys[k]);
-  }
-  return sorted_places(items.size(), [&](size_t a, size_t b) { return values[a] > values[b]; });
+  return sorted_places(problem.items.size(),
+                       [&](size_t a, size_t b) { return values(a) > values(b); });
 }
 
 }  // namespace thimble::plan

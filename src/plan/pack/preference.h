@@ -10,16 +10,6 @@
 
 namespace thimble::plan {
 
-// A property that ranks items, the largest first.
-enum class Key {
-  load,      // of the heaviest section it is alive in
-  load_sum,  // of all its sections
-  duration,
-  size,
-  area,      // duration * size
-  overlaps,  // items alive at a time when it is
-};
-
 using Keys = std::array<Key, 3>;
 
 // Keys whose orders are tried first.

@@ -1,5 +1,6 @@
 #include "plan/pack/problem.h"
 
+#include <fmt/format.h>
 #include <thimble/error.h>
 
 #include <algorithm>
@@ -11,7 +12,7 @@ namespace thimble::plan {
 namespace {
 
 [[noreturn]] void reject(size_t buffer, const std::string& what) {
-  throw Error("pack", "buffer " + std::to_string(buffer) + ": " + what);
+  throw Error("pack", fmt::format("buffer {}: {}", buffer, what));
 }
 
 void validate(std::span<const Buffer> buffers) {
@@ -23,12 +24,11 @@ void validate(std::span<const Buffer> buffers) {
     const Buffer& b = buffers[i];
     if (b.lower < -kLargestValue || b.upper > kLargestValue) reject(i, "its times exceed 61 bits");
     if (b.lower >= b.upper) {
-      reject(i,
-             "lower " + std::to_string(b.lower) + " is not below upper " + std::to_string(b.upper));
+      reject(i, fmt::format("lower {} is not below upper {}", b.lower, b.upper));
     }
-    if (b.size < 0) reject(i, "its size " + std::to_string(b.size) + " is negative");
+    if (b.size < 0) reject(i, fmt::format("its size {} is negative", b.size));
     if (b.alignment < 1 || b.alignment > kLargestValue) {
-      reject(i, "its alignment " + std::to_string(b.alignment) + " is not in 1 ... 2^61");
+      reject(i, fmt::format("its alignment {} is not in 1 ... 2^61", b.alignment));
     }
     // The worst packing stacks all buffers with their padding.
     if (b.size > room || b.alignment > room - b.size) {
@@ -52,8 +52,8 @@ Problem make_part(std::span<const Buffer> buffers, std::span<const int> members,
     const int item = static_cast<int>(part.items.size());
     // The unit is a multiple of the alignments' common divisor and divides all larger ones.
     const int64_t alignment = std::max<int64_t>(b.alignment / unit, 1);
-    part.items.push_back(
-        {0, 0, rounded_up(b.size, unit) / unit, alignment, b.upper - b.lower, member});
+    part.items.push_back({0, 0, rounded_up(b.size, unit) / unit, alignment, member});
+    part.items.back().key(Key::duration) = static_cast<double>(b.upper - b.lower);
     events.push_back({b.lower, true, item});
     events.push_back({b.upper, false, item});
   }
@@ -70,12 +70,12 @@ Problem make_part(std::span<const Buffer> buffers, std::span<const int> members,
       section += ended ? 1 : 0;
       ended = false;
       item.first = section;
-      item.overlaps = -ends;
+      item.key(Key::overlaps) = -ends;
       ++starts;
     } else {
       ended = true;
       item.last = section + 1;
-      item.overlaps += starts;
+      item.key(Key::overlaps) += starts;
       ++ends;
     }
   }
@@ -93,8 +93,10 @@ Problem make_part(std::span<const Buffer> buffers, std::span<const int> members,
   part.lower_bound = *std::max_element(part.load.begin(), part.load.end());
   for (Item& item : part.items) {
     const auto first = part.load.begin() + item.first, last = part.load.begin() + item.last;
-    item.largest_load = *std::max_element(first, last);
-    item.load_sum = std::accumulate(first, last, 0.0);
+    item.key(Key::load) = static_cast<double>(*std::max_element(first, last));
+    item.key(Key::load_sum) = std::accumulate(first, last, 0.0);
+    item.key(Key::size) = static_cast<double>(item.size);
+    item.key(Key::area) = item.key(Key::duration) * item.key(Key::size);
   }
   return part;
 }

@@ -1,6 +1,7 @@
 // A packing problem in the terms of the packers: independent parts, sections instead of times.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -14,17 +15,26 @@ namespace thimble::plan {
   return multiple == 1 ? value : (value + multiple - 1) / multiple * multiple;
 }
 
+// A property by which packers order items, the largest first.
+enum class Key {
+  load,      // of the heaviest section it is alive in
+  load_sum,  // of all its sections
+  duration,  // upper - lower
+  size,
+  area,      // duration * size
+  overlaps,  // items alive at a time when it is
+};
+
 // A buffer, alive in the sections [first, last). Sizes are in units of the problem.
 struct Item {
   int first, last;
   int64_t size;
   int64_t alignment;
-  int64_t duration;  // upper - lower, for ordering
-  int buffer;        // index in the caller's list
-  int overlaps = 0;  // items alive at a time when it is
-  // Of the loads of its sections.
-  int64_t largest_load = 0;
-  double load_sum = 0.0;
+  int buffer;                       // index in the caller's list
+  std::array<double, 6> keys = {};  // by Key
+
+  [[nodiscard]] double& key(Key which) { return keys[static_cast<size_t>(which)]; }
+  [[nodiscard]] double key(Key which) const { return keys[static_cast<size_t>(which)]; }
 };
 
 // Buffers of one span of time that no other buffer reaches into. Two items overlap in time exactly

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "plan/nth.h"
 #include "plan/work.h"
 
 namespace thimble::plan {
@@ -100,7 +101,7 @@ class Search {
   }
 
   [[nodiscard]] Recompute& of(std::vector<Recompute>& recomputed, size_t index) const {
-    return recomputed[static_cast<size_t>(open_[index])];
+    return nth(recomputed, open_[index]);
   }
 
   // Changes one node to one of the other two choices.

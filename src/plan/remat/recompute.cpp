@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "plan/nth.h"
 #include "plan/order/order.h"
 #include "plan/remat/anneal.h"
 #include "plan/remat/schedule.h"
@@ -63,7 +64,7 @@ class Ranking {
   int64_t resident_;
 };
 
-bool may_recompute(const ScheduleBuilder& builder, const RecomputeOptions& options, int node) {
+bool is_allowed(const ScheduleBuilder& builder, const RecomputeOptions& options, int node) {
   const ScheduleBuilder::RecomputeRule& rule = builder.rule(node);
   return rule.op != nullptr &&
          (rule.cheap || options.any_op || (rule.affordable && options.slack > 0.0));
@@ -92,11 +93,11 @@ class Reads {
       : reads_(builder.graph().values.size()) {
     const auto values = static_cast<int>(reads_.size());
     for (int at = 0; at < schedule.sequence.size(); ++at) {
-      const ScheduleEntry& entry = schedule.entries[static_cast<size_t>(at)];
+      const ScheduleEntry& entry = nth(schedule.entries, at);
       const bool late = entry.recomputed || entry.node > builder.loss_node();
       for (const int read : schedule.sequence.inputs(at)) {
         if (read < 0) continue;
-        Where& where = reads_[static_cast<size_t>(schedule.original[static_cast<size_t>(read)])];
+        Where& where = nth(reads_, nth(schedule.original, read));
         where.last = at;
         if (read < values && !late) where.last_early = at;
         if (late) where.first_late = std::min(where.first_late, at);
@@ -111,10 +112,31 @@ class Reads {
     int last = -1;
     bool at_peak = false;
   };
-  [[nodiscard]] const Where& of(int id) const { return reads_[static_cast<size_t>(id)]; }
+  [[nodiscard]] const Where& of(int id) const { return nth(reads_, id); }
 
  private:
   std::vector<Where> reads_;
+};
+
+// The best choice found so far.
+class Best {
+ public:
+  Best(const ScheduleBuilder& builder, const Ranking& ranking)
+      : builder_(builder), ranking_(ranking) {}
+
+  void consider(RematSchedule schedule) {
+    if (schedule_ && rank(schedule) >= rank(*schedule_)) return;
+    schedule_ = std::move(schedule);
+  }
+  [[nodiscard]] const RematSchedule& schedule() const { return *schedule_; }
+  [[nodiscard]] Ranking::Rank rank(const RematSchedule& schedule) const {
+    return ranking_.of(builder_, schedule);
+  }
+
+ private:
+  const ScheduleBuilder& builder_;
+  Ranking ranking_;
+  std::optional<RematSchedule> schedule_;
 };
 
 class Chooser {
@@ -134,24 +156,19 @@ class Chooser {
   }
 
   [[nodiscard]] RematSchedule chosen() {
-    std::optional<RematSchedule> best;
-    if (options_.slack > 0.0) best = schedule_;
+    const bool weighs = options_.slack > 0.0;
+    Best best(builder_, ranking_);
+    if (weighs) best.consider(schedule_);
     while (schedule_.peak_bytes > options_.target_bytes && lower_the_peak()) {
-      if (best && ranking_.of(builder_, schedule_) < ranking_.of(builder_, *best)) best = schedule_;
+      if (weighs) best.consider(schedule_);
     }
-    if (best) schedule_ = std::move(*best);
+    if (weighs) schedule_ = best.schedule();
     keep_needless(std::max(options_.target_bytes, schedule_.peak_bytes));
     return std::move(schedule_);
   }
 
  private:
-  [[nodiscard]] Recompute choice_of(int node) const {
-    return schedule_.recomputed[static_cast<size_t>(node)];
-  }
-
-  [[nodiscard]] bool may_recompute(int node) const {
-    return plan::may_recompute(builder_, options_, node);
-  }
+  [[nodiscard]] Recompute choice_of(int node) const { return nth(schedule_.recomputed, node); }
 
   // Bytes that are alive but unread at the peak unless the node is recomputed. until: the last
   // entry that reads one of its recomputed outputs.
@@ -190,7 +207,7 @@ class Chooser {
           const bool too =
               std::find(result.nodes.begin(), result.nodes.end(), producer) != result.nodes.end();
           if (too || choice_of(producer) != Recompute::no) continue;
-          if (closed && may_recompute(producer)) {
+          if (closed && is_allowed(builder_, options_, producer)) {
             result.nodes.push_back(producer);
             continue;
           }
@@ -210,7 +227,7 @@ class Chooser {
       if (!candidate.nodes.empty()) found.push_back(std::move(candidate));
     };
     for (int n = 0; n < builder_.loss_node(); ++n) {
-      if (!may_recompute(n)) continue;
+      if (!is_allowed(builder_, options_, n)) continue;
       for (const Recompute how : {Recompute::once, Recompute::each}) {
         if (how <= choice_of(n)) continue;
         Candidate alone = candidate(n, how, reads, false);
@@ -226,22 +243,17 @@ class Chooser {
 
   // Live bytes of this schedule at an entry of another one; 0 if it has no such entry.
   static int64_t live_at(const RematSchedule& schedule, const ScheduleEntry& entry) {
-    for (size_t at = 0; at < schedule.entries.size(); ++at) {
-      if (schedule.entries[at].node == entry.node &&
-          schedule.entries[at].recomputed == entry.recomputed) {
-        return schedule.live[at];
-      }
-    }
-    return 0;
+    const auto found = std::find(schedule.entries.begin(), schedule.entries.end(), entry);
+    return found == schedule.entries.end() ? 0
+                                           : nth(schedule.live, found - schedule.entries.begin());
   }
 
   bool lower_the_peak() {
     const std::vector<Candidate> found = candidates();
-    const ScheduleEntry peak = schedule_.entries[static_cast<size_t>(schedule_.peak)];
+    const ScheduleEntry peak = nth(schedule_.entries, schedule_.peak);
     for (size_t i = 0; i < std::min(found.size(), kMaxTries); ++i) {
       next_.recomputed = schedule_.recomputed;
-      for (const int node : found[i].nodes)
-        next_.recomputed[static_cast<size_t>(node)] = found[i].how;
+      for (const int node : found[i].nodes) nth(next_.recomputed, node) = found[i].how;
       builder_.build(next_);
       if (next_.valid && next_.peak_bytes <= schedule_.peak_bytes &&
           extra_work(builder_, next_) <= most_work_ &&
@@ -266,7 +278,7 @@ class Chooser {
       for (const Recompute less : {Recompute::no, Recompute::once}) {
         if (less == choice_of(node)) break;
         next_.recomputed = schedule_.recomputed;
-        next_.recomputed[static_cast<size_t>(node)] = less;
+        nth(next_.recomputed, node) = less;
         builder_.build(next_);
         if (!next_.valid || next_.peak_bytes > enough) continue;
         std::swap(schedule_, next_);
@@ -284,29 +296,8 @@ class Chooser {
   RematSchedule next_;  // the schedule that is being tried
 };
 
-// The best choice found so far.
-class Best {
- public:
-  Best(const ScheduleBuilder& builder, const RecomputeOptions& options)
-      : builder_(builder), ranking_(builder.graph(), options) {}
-
-  void consider(RematSchedule schedule) {
-    if (schedule_ && rank(schedule) >= rank(*schedule_)) return;
-    schedule_ = std::move(schedule);
-  }
-  [[nodiscard]] const RematSchedule& schedule() const { return *schedule_; }
-  [[nodiscard]] Ranking::Rank rank(const RematSchedule& schedule) const {
-    return ranking_.of(builder_, schedule);
-  }
-
- private:
-  const ScheduleBuilder& builder_;
-  Ranking ranking_;
-  std::optional<RematSchedule> schedule_;
-};
-
 RematSchedule greedy(const ScheduleBuilder& builder, const RecomputeOptions& options) {
-  Best best(builder, options);
+  Best best(builder, {builder.graph(), options});
   const RematSchedule start = options.slack > 0.0  // start from the cheap nodes
                                   ? greedy(builder, {.arena = options.arena})
                                   : with_views_recomputed(builder);
@@ -339,13 +330,13 @@ std::vector<RematSchedule> segmented(const ScheduleBuilder& builder, const std::
 RematSchedule searched(const ScheduleBuilder& builder, const RecomputeOptions& options,
                        RematSchedule first) {
   if (!options.any_op) return first;
-  Best best(builder, options);
+  Best best(builder, {builder.graph(), options});
   best.consider(std::move(first));
   std::vector<char> may(builder.graph().nodes.size(), 0);
   std::vector<int> open;
   for (int n = 0; n < builder.loss_node(); ++n) {
-    if (!may_recompute(builder, options, n)) continue;
-    may[static_cast<size_t>(n)] = 1;
+    if (!is_allowed(builder, options, n)) continue;
+    nth(may, n) = 1;
     if (!builder.rule(n).free) open.push_back(n);
   }
   for (RematSchedule& start : segmented(builder, may, best)) {
@@ -361,34 +352,6 @@ RematSchedule searched(const ScheduleBuilder& builder, const RecomputeOptions& o
   return best.schedule();
 }
 
-// The smallest result so far, each in its own best order.
-class Smallest {
- public:
-  Smallest(const ir::Graph& graph, const RecomputeOptions& options)
-      : options_(options), ranking_(graph, options) {}
-
-  // Returns whether the schedule is smaller, or takes less work if both reach the target.
-  bool consider(const ScheduleBuilder& builder, int order, const RematSchedule& schedule) {
-    ir::Graph graph = order_nodes(builder.graph_of(schedule), options_.arena, kQuickOrder);
-    const int64_t peak = live_peak_bytes(graph, options_.arena);
-    const Ranking::Rank rank = ranking_.of(peak, extra_work(builder, schedule));
-    if (rank_ && rank >= *rank_) return false;
-    rank_ = rank;
-    best_ = {std::move(graph), order, schedule.recomputed};
-    return true;
-  }
-  [[nodiscard]] Recomputation take() {
-    if (!options_.quick_order) best_.graph = order_nodes(best_.graph, options_.arena);
-    return std::move(best_);
-  }
-
- private:
-  const RecomputeOptions& options_;
-  Ranking ranking_;
-  std::optional<Ranking::Rank> rank_;
-  Recomputation best_;
-};
-
 }  // namespace
 
 bool has_backward_part(const ir::Graph& graph) {
@@ -403,22 +366,34 @@ ir::Graph recompute_as_ordered(const ir::Graph& graph, const RecomputeOptions& o
 
 Recomputation find_recomputation(std::span<const ir::Graph> orders,
                                  const RecomputeOptions& options) {
-  if (!has_backward_part(orders.front()))
+  if (!has_backward_part(orders.front())) {
     return {order_nodes(orders.front(), options.arena), 0, {}};
-  Smallest smallest(orders.front(), options);
-  std::unique_ptr<const ScheduleBuilder> best;
-  int best_order = 0;
+  }
+  const Ranking ranking(orders.front(), options);
+  std::optional<Ranking::Rank> least;
+  Recomputation best;  // in its own best order
+  const auto consider = [&](const ScheduleBuilder& builder, size_t order,
+                            const RematSchedule& schedule) {
+    ir::Graph graph = order_nodes(builder.graph_of(schedule), options.arena, kQuickOrder);
+    const int64_t peak = live_peak_bytes(graph, options.arena);
+    const Ranking::Rank rank = ranking.of(peak, extra_work(builder, schedule));
+    if (least && rank >= *least) return false;
+    least = rank;
+    best = {std::move(graph), static_cast<int>(order), schedule.recomputed};
+    return true;
+  };
+  std::unique_ptr<const ScheduleBuilder> chosen;  // of best.order
   RematSchedule first;
   for (size_t i = 0; i < orders.size(); ++i) {
     auto builder = std::make_unique<const ScheduleBuilder>(orders[i], options.arena);
     RematSchedule schedule = greedy(*builder, options);
-    if (!smallest.consider(*builder, static_cast<int>(i), schedule)) continue;
-    best = std::move(builder);
-    best_order = static_cast<int>(i);
+    if (!consider(*builder, i, schedule)) continue;
+    chosen = std::move(builder);
     first = std::move(schedule);
   }
-  smallest.consider(*best, best_order, searched(*best, options, std::move(first)));
-  return smallest.take();
+  consider(*chosen, static_cast<size_t>(best.order), searched(*chosen, options, std::move(first)));
+  if (!options.quick_order) best.graph = order_nodes(best.graph, options.arena);
+  return best;
 }
 
 ir::Graph apply_recomputation(const ir::Graph& order, const std::vector<Recompute>& nodes,
@@ -430,10 +405,6 @@ ir::Graph apply_recomputation(const ir::Graph& order, const std::vector<Recomput
     throw Error("recomputation", "a node would read a parameter after its update");
   }
   return order_nodes(order_nodes(builder.graph_of(schedule), options, kQuickOrder), options);
-}
-
-ir::Graph recompute(const ir::Graph& graph, const RecomputeOptions& options) {
-  return find_recomputation({&graph, 1}, options).graph;
 }
 
 }  // namespace thimble::plan

@@ -51,12 +51,14 @@ struct Recomputation {
                                             const std::vector<Recompute>& nodes,
                                             const ArenaOptions& options);
 
-// Returns only the graph.
+// The graph of what find_recomputation finds.
 [[nodiscard]] inline ir::Graph recompute(std::span<const ir::Graph> orders,
                                          const RecomputeOptions& options) {
   return find_recomputation(orders, options).graph;
 }
-[[nodiscard]] ir::Graph recompute(const ir::Graph& graph, const RecomputeOptions& options);
+[[nodiscard]] inline ir::Graph recompute(const ir::Graph& graph, const RecomputeOptions& options) {
+  return find_recomputation({&graph, 1}, options).graph;
+}
 
 // The same for the given order, which is kept.
 [[nodiscard]] ir::Graph recompute_as_ordered(const ir::Graph& graph,

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "ir/rewrite.h"
+#include "plan/nth.h"
 #include "plan/work.h"
 
 namespace thimble::plan {
@@ -64,8 +65,7 @@ ir::Node rule_node(const ir::Node& node) {
   second.outputs = {node.outputs[0]};
   second.inputs.clear();
   for (const int source : rule.inputs) {
-    second.inputs.push_back(source >= 0 ? node.input(source)
-                                        : node.outputs[static_cast<size_t>(~source)]);
+    second.inputs.push_back(source >= 0 ? node.input(source) : nth(node.outputs, ~source));
   }
   return second;
 }
@@ -80,15 +80,14 @@ ScheduleBuilder::ScheduleBuilder(const ir::Graph& graph, const ArenaOptions& opt
       bytes_(value_bytes(graph)),
       results_(graph.results()) {
   is_result_.assign(graph.values.size(), 0);
-  for (const int id : results_) is_result_[static_cast<size_t>(id)] = 1;
+  for (const int id : results_) nth(is_result_, id) = 1;
   const std::set<const ir::Node*> little = little_products(graph, loss_node_);
   for (const ir::Node& node : graph.nodes) {
     first_.add(*node.op, node.inputs, node.outputs, workspace_bytes(graph, node, options));
     RecomputeRule rule;
     int64_t workspace = 0;
-    const bool made_for_good = std::any_of(node.outputs.begin(), node.outputs.end(), [&](int id) {
-      return is_result_[static_cast<size_t>(id)] != 0;
-    });
+    const bool made_for_good = std::any_of(node.outputs.begin(), node.outputs.end(),
+                                           [&](int id) { return nth(is_result_, id) != 0; });
     if (static_cast<int>(rules_.size()) < loss_node_ && node.op->memory.updates.empty() &&
         !made_for_good) {
       const ir::Node second = rule_node(node);
@@ -110,7 +109,7 @@ ScheduleBuilder::ScheduleBuilder(const ir::Graph& graph, const ArenaOptions& opt
     values_.push_back({data.producer <= loss_node_ ? data.producer : -1, false});
   }
   for (const RecomputeRule& rule : rules_) {
-    for (const int id : rule.outputs) values_[static_cast<size_t>(id)].is_recomputable = true;
+    for (const int id : rule.outputs) nth(values_, id).is_recomputable = true;
   }
   for (size_t n = static_cast<size_t>(loss_node_) + 1; n < graph.nodes.size(); ++n) {
     const ir::Node& node = graph.nodes[n];
@@ -132,12 +131,12 @@ std::vector<int> ScheduleBuilder::forward_values(const std::vector<int>& ids) co
 // Provides a forward value to a reader in the backward part: kept, or recomputed.
 void ScheduleBuilder::provide(RematSchedule& schedule, int id, int reader) const {
   const int node = forward_producer(id);
-  const Recompute choice = schedule.recomputed[static_cast<size_t>(node)];
+  const Recompute choice = nth(schedule.recomputed, node);
   if (choice == Recompute::no || !is_recomputable(id)) {
-    building_.kept[static_cast<size_t>(id)] = 1;
+    nth(building_.kept, id) = 1;
     return;
   }
-  int& recomputed_for = building_.recomputed_for[static_cast<size_t>(node)];
+  int& recomputed_for = nth(building_.recomputed_for, node);
   if (recomputed_for == reader || (recomputed_for != 0 && choice == Recompute::once)) return;
   recomputed_for = reader;
   const int self = ++building_.readers;
@@ -145,7 +144,7 @@ void ScheduleBuilder::provide(RematSchedule& schedule, int id, int reader) const
     if (building_.late.size() > most_entries_) schedule.valid = false;
     if (!schedule.valid) return;
     if (input < 0) continue;
-    if (building_.updated[static_cast<size_t>(input)] != 0) schedule.valid = false;
+    if (nth(building_.updated, input) != 0) schedule.valid = false;
     if (forward_producer(input) >= 0 && bytes(input) != kPersistent) provide(schedule, input, self);
   }
   building_.late.push_back({node, true});
@@ -161,11 +160,11 @@ void ScheduleBuilder::find_backward_part(RematSchedule& schedule) const {
   building_.updated.assign(values, 0);
   const auto end = static_cast<int>(graph_.nodes.size());
   for (int n = loss_node_ + 1; n < end && schedule.valid; ++n) {
-    const Late& late = late_[static_cast<size_t>(n - loss_node_ - 1)];
+    const Late& late = nth(late_, n - loss_node_ - 1);
     const int self = ++building_.readers;
     for (const int id : late.reads) provide(schedule, id, self);
     building_.late.push_back({n, false});
-    for (const int id : late.changes) building_.updated[static_cast<size_t>(id)] = 1;
+    for (const int id : late.changes) nth(building_.updated, id) = 1;
   }
 }
 
@@ -175,11 +174,11 @@ void ScheduleBuilder::add_forward_part(RematSchedule& schedule) const {
   for (int n = loss_node_; n >= 0; --n) {
     const std::span<const int> outputs = first_.outputs(n);
     const bool runs = std::any_of(outputs.begin(), outputs.end(), [&](int id) {
-      return needed[static_cast<size_t>(id)] != 0 || is_result_[static_cast<size_t>(id)] != 0;
+      return nth(needed, id) != 0 || nth(is_result_, id) != 0;
     });
     if (!runs && first_.step(n).op->memory.updates.empty()) continue;
     for (const int id : first_.inputs(n)) {
-      if (id >= 0) needed[static_cast<size_t>(id)] = 1;
+      if (id >= 0) nth(needed, id) = 1;
     }
     schedule.entries.push_back({n, false});
   }
@@ -195,11 +194,11 @@ void ScheduleBuilder::number_values(RematSchedule& schedule) const {
   std::iota(schedule.original.begin(), schedule.original.end(), 0);
   std::vector<int>& now = building_.now;
   now = schedule.original;
-  const auto stands_for = [&now](int id) { return now[static_cast<size_t>(id)]; };
+  const auto stands_for = [&now](int id) { return nth(now, id); };
   const auto make = [&](int id) {
-    now[static_cast<size_t>(id)] = static_cast<int>(schedule.original.size());
+    nth(now, id) = static_cast<int>(schedule.original.size());
     schedule.original.push_back(id);
-    sequence.add_value(bytes_[static_cast<size_t>(id)]);
+    sequence.add_value(nth(bytes_, id));
     return stands_for(id);
   };
   for (const ScheduleEntry& entry : schedule.entries) {
@@ -236,9 +235,9 @@ void ScheduleBuilder::build(RematSchedule& schedule) const {
 ir::Graph ScheduleBuilder::graph_of(const RematSchedule& schedule) const {
   ir::Rewriter rewriter(graph_);
   for (const ScheduleEntry& entry : schedule.entries) {
-    ir::Node node = graph_.nodes[static_cast<size_t>(entry.node)];
+    ir::Node node = nth(graph_.nodes, entry.node);
     if (entry.recomputed) {
-      const RecomputeRule& rule = rules_[static_cast<size_t>(entry.node)];
+      const RecomputeRule& rule = nth(rules_, entry.node);
       node.op = rule.op;
       node.attrs = rule.attrs;
       node.inputs = rule.inputs;
@@ -247,7 +246,7 @@ ir::Graph ScheduleBuilder::graph_of(const RematSchedule& schedule) const {
     rewriter.copy(node);
     if (!entry.recomputed) continue;
     for (const int id : node.outputs) {
-      rewriter.graph().values[static_cast<size_t>(rewriter.new_id(id))].recomputed = true;
+      nth(rewriter.graph().values, rewriter.new_id(id)).recomputed = true;
     }
   }
   return std::move(rewriter).finish();

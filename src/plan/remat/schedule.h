@@ -7,6 +7,7 @@
 #include "ir/graph.h"
 #include "plan/arena.h"
 #include "plan/lifetimes.h"
+#include "plan/nth.h"
 
 namespace thimble::plan {
 
@@ -14,6 +15,7 @@ namespace thimble::plan {
 struct ScheduleEntry {
   int node;
   bool recomputed;
+  bool operator==(const ScheduleEntry&) const = default;
 };
 
 // How often a node is recomputed: never, once for all its backward readers, or once for each.
@@ -59,18 +61,14 @@ class ScheduleBuilder {
 
   [[nodiscard]] const ir::Graph& graph() const { return graph_; }
   [[nodiscard]] int loss_node() const { return loss_node_; }
-  [[nodiscard]] const RecomputeRule& rule(int node) const {
-    return rules_[static_cast<size_t>(node)];
-  }
+  [[nodiscard]] const RecomputeRule& rule(int node) const { return nth(rules_, node); }
   // The forward node that computes a value, or -1.
   [[nodiscard]] int forward_producer(int id) const {
-    return id < 0 ? -1 : values_[static_cast<size_t>(id)].producer;
+    return id < 0 ? -1 : nth(values_, id).producer;
   }
   // Whether the rule of its producer computes the value.
-  [[nodiscard]] bool is_recomputable(int id) const {
-    return values_[static_cast<size_t>(id)].is_recomputable;
-  }
-  [[nodiscard]] int64_t bytes(int id) const { return bytes_[static_cast<size_t>(id)]; }
+  [[nodiscard]] bool is_recomputable(int id) const { return nth(values_, id).is_recomputable; }
+  [[nodiscard]] int64_t bytes(int id) const { return nth(bytes_, id); }
 
  private:
   // Reused memory. The backward part comes first; from it follows what the forward part has to run.

@@ -8,6 +8,7 @@
 
 #include "ir/rewrite.h"
 #include "plan/lifetimes.h"
+#include "plan/nth.h"
 #include "plan/order/order.h"
 #include "plan/remat/recompute.h"
 
@@ -24,8 +25,7 @@ std::vector<int> view_roots(const ir::Graph& graph, size_t last_node) {
   for (size_t n = 0; n < std::min(last_node + 1, graph.nodes.size()); ++n) {
     const ir::Node& node = graph.nodes[n];
     for (const ir::Alias& view : node.op->memory.views) {
-      roots[static_cast<size_t>(node.outputs[static_cast<size_t>(view.out)])] =
-          roots[static_cast<size_t>(node.input(view.in))];
+      nth(roots, nth(node.outputs, view.out)) = nth(roots, node.input(view.in));
     }
   }
   return roots;
@@ -46,22 +46,22 @@ std::vector<LateValue> candidates_of(const ir::Graph& graph) {
   // By root: the number of its values that the backward part reads.
   std::vector<int> late_values(graph.values.size(), 0);
   for (int n = loss_node + 1; n < static_cast<int>(graph.nodes.size()); ++n) {
-    for (const int id : graph.nodes[static_cast<size_t>(n)].inputs) {
+    for (const int id : nth(graph.nodes, n).inputs) {
       if (id < 0) continue;
-      std::vector<int>& readers = found[static_cast<size_t>(id)].readers;
-      if (readers.empty()) ++late_values[static_cast<size_t>(roots[static_cast<size_t>(id)])];
+      std::vector<int>& readers = nth(found, id).readers;
+      if (readers.empty()) ++nth(late_values, nth(roots, id));
       if (readers.empty() || readers.back() != n) readers.push_back(n);
     }
   }
   std::vector<char> is_result(graph.values.size(), 0);
-  for (const int id : graph.results()) is_result[static_cast<size_t>(id)] = 1;
+  for (const int id : graph.results()) nth(is_result, id) = 1;
   std::vector<LateValue> result;
   for (size_t v = 0; v < graph.values.size(); ++v) {
     const ir::ValueData& data = graph.values[v];
     const bool waits = data.role == ir::Role::activation || data.role == ir::Role::input;
     if (!waits || data.type.dtype != DType::f32 || data.producer > loss_node) continue;
     if (found[v].readers.empty() || is_result[v] != 0) continue;
-    if (late_values[static_cast<size_t>(roots[v])] != 1) continue;
+    if (nth(late_values, roots[v]) != 1) continue;
     if (size_bytes(data.type.dtype, data.type.shape) < kLeastBytes) continue;
     found[v].value = static_cast<int>(v);
     result.push_back(std::move(found[v]));
@@ -100,12 +100,10 @@ class Finder {
  private:
   static bool by_bits(const Reader& reader) { return reader.rule.input >= 0; }
 
-  [[nodiscard]] size_t root(int id) const {
-    return static_cast<size_t>(roots_[static_cast<size_t>(id)]);
-  }
+  [[nodiscard]] size_t root(int id) const { return static_cast<size_t>(nth(roots_, id)); }
 
   void visit(int n) {
-    const ir::Node& node = graph_.nodes[static_cast<size_t>(n)];
+    const ir::Node& node = nth(graph_.nodes, n);
     if (!node.op->memory.views.empty()) return;
     const ir::MaskRule rule =
         node.op->memory.mask == nullptr ? ir::MaskRule{} : node.op->memory.mask(node.attrs);
@@ -131,7 +129,7 @@ class Extended {
  public:
   explicit Extended(const ir::Graph& graph) : graph_(graph) {}
 
-  [[nodiscard]] ir::Node& node(int n) { return graph_.nodes[static_cast<size_t>(n)]; }
+  [[nodiscard]] ir::Node& node(int n) { return nth(graph_.nodes, n); }
   [[nodiscard]] int layer_of(int id) {
     const int producer = graph_.data(id).producer;
     return producer < 0 ? -1 : node(producer).layer;
@@ -171,8 +169,8 @@ class Extended {
 // expect.
 ir::Graph renumbered(ir::Graph graph) {
   for (int n = 0; n < static_cast<int>(graph.nodes.size()); ++n) {
-    for (const int id : graph.nodes[static_cast<size_t>(n)].outputs) {
-      graph.values[static_cast<size_t>(id)].producer = n;
+    for (const int id : nth(graph.nodes, n).outputs) {
+      nth(graph.values, id).producer = n;
     }
   }
   ir::Rewriter rewriter(graph);
@@ -186,10 +184,11 @@ ir::Graph with_16_bits(const ir::Graph& graph, const std::vector<const LateValue
   Extended result(graph);
   for (const LateValue* late : chosen) {
     const int id = late->value;
-    const int half = result.add_form(id, *storage.store, storage.store_attrs, ir::Storage::bits16);
+    const int stored =
+        result.add_form(id, *storage.store, storage.store_attrs, ir::Storage::bits16);
     for (const int reader : late->readers) {
       const int loaded = result.add_value(id, graph.type(id), ir::Storage::from_bits16);
-      result.add_before(reader, {storage.load, {}, {half}, {loaded}, result.layer_of(id)});
+      result.add_before(reader, {storage.load, {}, {stored}, {loaded}, result.layer_of(id)});
       std::vector<int>& inputs = result.node(reader).inputs;
       std::replace(inputs.begin(), inputs.end(), id, loaded);
     }
@@ -211,7 +210,7 @@ ir::Graph with_bits(const ir::Graph& graph, const std::vector<Reader>& readers) 
     ir::Node& node = result.node(reader.node);
     node.op = rule.read;
     node.attrs = rule.read_attrs;
-    node.inputs[static_cast<size_t>(rule.input)] = found->second;
+    nth(node.inputs, rule.input) = found->second;
   }
   return renumbered(std::move(result).finish());
 }
@@ -231,13 +230,13 @@ Peak peak_of(const ir::Graph& graph, const ArenaOptions& options) {
   for (int id = 0; id < sequence.values(); ++id) {
     if (sequence.bytes(id) == kPersistent) continue;
     const Lifetime life = sharing.life(sharing.leader_of(id));
-    peak.waits[static_cast<size_t>(id)] = life.birth <= moment && moment < life.death ? 1 : 0;
+    nth(peak.waits, id) = life.birth <= moment && moment < life.death ? 1 : 0;
   }
-  const ir::Node& node = graph.nodes[static_cast<size_t>(moment)];
+  const ir::Node& node = nth(graph.nodes, moment);
   for (const int id : node.inputs) {
-    if (id >= 0) peak.waits[static_cast<size_t>(id)] = 0;
+    if (id >= 0) nth(peak.waits, id) = 0;
   }
-  for (const int id : node.outputs) peak.waits[static_cast<size_t>(id)] = 0;
+  for (const int id : node.outputs) nth(peak.waits, id) = 0;
   return peak;
 }
 

@@ -11,6 +11,7 @@
 #include "ir/rewrite.h"
 #include "ir/tiling.h"
 #include "plan/lifetimes.h"
+#include "plan/nth.h"
 #include "plan/order/order.h"
 #include "plan/remat/recompute.h"
 #include "plan/tiled_loop.h"
@@ -83,8 +84,8 @@ struct Trial {
 // Whether less lives between the two places than before, and nowhere more than at the peak.
 bool saves(const Trial& before, const Trial& after, const Pair& pair) {
   const auto peak_within = [](const Trial& trial, size_t first, size_t last) {
-    return *std::max_element(trial.live.begin() + static_cast<std::ptrdiff_t>(first),
-                             trial.live.begin() + static_cast<std::ptrdiff_t>(last));
+    const auto live = std::span(trial.live).subspan(first, last - first);
+    return *std::max_element(live.begin(), live.end());
   };
   return after.peak <= before.peak && peak_within(after, pair.gradient, pair.update) <
                                           peak_within(before, pair.gradient, pair.update + 1);
@@ -132,7 +133,7 @@ class Tiler {
     if (update.op->optimizer.name == nullptr || update.tiled) return {};
     const int gradient = update.input(1);
     const std::vector<int> results = graph_.results();
-    if (readers_[static_cast<size_t>(gradient)].size() != 1 ||
+    if (nth(readers_, gradient).size() != 1 ||
         std::find(results.begin(), results.end(), gradient) != results.end()) {
       return {};
     }
@@ -177,11 +178,9 @@ class Tiler {
     for (const Step& step : steps) {
       sequence.add(*step.node.op, step.node.inputs, step.node.outputs, step.workspace);
     }
-    Trial made;
-    made.live = live_bytes(sequence, Sharing(sequence, options_.in_place));
-    made.peak = largest(made.live);
-    made.steps = std::move(steps);
-    return made;
+    std::vector<int64_t> live = live_bytes(sequence, Sharing(sequence, options_.in_place));
+    const int64_t peak = largest(live);
+    return {std::move(steps), std::move(live), peak};
   }
 
   const ir::Graph& graph_;
