@@ -63,8 +63,8 @@ class Graph {
   // A target of the training, of shape [N, sample...]; class indices by default.
   Value label(const std::string& name, const Shape& sample = {}, DType dtype = DType::i32);
   // A tensor of a fixed shape, kept from step to step. Those of type f32 are trained unless they
-  // are frozen; those of other types are frozen from the beginning, and their initial values can
-  // only be constant (init::zeros, ones, constant): load or set others.
+  // are frozen; those of other types are frozen from the beginning (see unfreeze), and their
+  // initial values can only be constant (init::zeros, ones, constant): load or set others.
   Value parameter(const std::string& name, const Shape& shape, const Initializer& init,
                   DType dtype = DType::f32, const Quantization& quantization = {});
   // A fixed tensor of given values; a view is copied.
@@ -82,6 +82,9 @@ class Graph {
   // Freezes the parameters whose names match the pattern ("encoder.*"; * stands for any
   // characters). Returns how many matched; none is an error.
   int freeze(const std::string& pattern);
+  // The opposite, for parameters that can be trained: of f32, and the weights (i8 with a scale) and
+  // biases (i32) of quantized layers. Returns how many it is for; none is an error.
+  int unfreeze(const std::string& pattern);
 
   // One line per op: names, types, attributes.
   [[nodiscard]] std::string text() const;

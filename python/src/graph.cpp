@@ -351,6 +351,11 @@ void bind_graph(nb::module_& m) {
       .def("freeze", &Graph::freeze, nb::arg("pattern"),
            "Freezes the parameters whose names match (\"encoder.*\"; * stands for any characters). "
            "Returns how many matched; none is an error.")
+      .def(
+          "unfreeze", &Graph::unfreeze, nb::arg("pattern"),
+          "The opposite of freeze, for parameters that can be trained: of f32, and the weights (i8 "
+          "with a scale) and biases (i32) of quantized layers. Returns how many it is for; none is "
+          "an error.")
       .def("text", &Graph::text, "One line per op: names, types, attributes.")
       .def("summary", &Graph::summary,
            "A table of layers: name, type, output shape, parameters, inputs.")

@@ -34,7 +34,7 @@ std::vector<char> depends_on(const ir::Graph& graph, std::span<const int> wanted
     });
     if (!any) continue;
     for (int output : node.outputs) {
-      if (is_floating(graph.type(output).dtype)) depends[static_cast<size_t>(output)] = 1;
+      if (is_differentiable(graph.type(output))) depends[static_cast<size_t>(output)] = 1;
     }
   }
   return depends;
@@ -52,7 +52,7 @@ class Reverse {
                   fmt::format("the gradient of {} {} has shape {}", graph_.data(id).name,
                               ir::to_string(graph_.type(id)), to_string(gradient.shape())));
     }
-    gradient = with_type(graph_, gradient, graph_.type(id).dtype);
+    gradient = with_type(graph_, gradient, gradient_dtype(graph_.type(id)));
     Value& sum = grads_[static_cast<size_t>(id)];
     sum = sum ? graph_.add1(gradient_sum(), {}, {sum, gradient}) : gradient;
     ir::ValueData& data = graph_.values[static_cast<size_t>(sum.id())];
@@ -125,6 +125,14 @@ std::vector<Gradient> append_reverse(ir::Graph& graph, size_t forward_nodes,
 }
 
 }  // namespace
+
+bool is_differentiable(const ir::TensorType& type) {
+  return is_floating(type.dtype) || (type.dtype == DType::i8 && type.quantization != nullptr);
+}
+
+DType gradient_dtype(const ir::TensorType& type) {
+  return is_floating(type.dtype) ? type.dtype : DType::f32;
+}
 
 std::vector<Gradient> append_gradients(ir::Graph& graph, std::span<const Cotangent> seeds,
                                        std::span<const int> wanted) {

@@ -8,6 +8,12 @@
 
 namespace thimble::autodiff {
 
+// Whether values of this type have gradients: floating-point ones, and int8 with a scale. The
+// gradient of whole numbers, such as a trained bias of i32, is the derivative by the integer, f32.
+[[nodiscard]] bool is_differentiable(const ir::TensorType& type);
+// The type of the gradient of a value.
+[[nodiscard]] DType gradient_dtype(const ir::TensorType& type);
+
 // A source value and its gradient.
 struct Gradient {
   int value;
@@ -17,7 +23,7 @@ struct Gradient {
 // The derivative of the target with respect to an output.
 struct Cotangent {
   Value output;
-  Value cotangent;  // same type
+  Value cotangent;  // of its shape and gradient_dtype
 };
 
 // Appends the nodes that compute the gradient of sum(output * cotangent) with respect to each

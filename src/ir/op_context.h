@@ -34,6 +34,13 @@ struct TensorType {
   }
 };
 
+// Whether parameters of this type can be trained: f32, and the weights (i8 with a scale) and biases
+// (i32) of quantized networks.
+[[nodiscard]] inline bool is_trainable(const TensorType& type) {
+  return type.dtype == DType::f32 || type.dtype == DType::i32 ||
+         (type.dtype == DType::i8 && type.quantization != nullptr);
+}
+
 // The error text for an invalid quantization of a type, or "".
 [[nodiscard]] std::string quantization_error(const TensorType& type);
 

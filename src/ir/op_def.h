@@ -26,6 +26,7 @@ struct OpDef {
   DataFlow flow;
   OptimizerRule optimizer;  // for an optimizer's rule: how it changes a parameter
   QuantizeRule quantized;   // what it becomes where a network is quantized
+  IntegerRule integers;     // how parameters of whole numbers are trained
 };
 
 // The types that input i takes in the op's usual kernels: those that it declares (ArgDoc::types).

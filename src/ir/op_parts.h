@@ -260,4 +260,17 @@ struct OptimizerRule {
   const char* (*reaches_all_rows)(const Attrs& settings) = nullptr;
 };
 
+// How parameters of whole numbers, the int8 weights and int32 biases of quantized networks, are
+// trained.
+struct IntegerRule {
+  // For an op with a bias without a scale (its last input): the real number that 1 stands for, for
+  // each of its elements. Null: it has none.
+  std::vector<double> (*bias_units)(const KernelContext&) = nullptr;
+  // For an optimizer's rule: the op that applies it to i8 or i32 and rounds changes at random, with
+  // the inputs {rng, param, grad, lr, step, states...}, and its attributes. Null: the rule has
+  // none.
+  const OpDef* update = nullptr;
+  Attrs (*update_attrs)(const Attrs& settings, int64_t stream) = nullptr;
+};
+
 }  // namespace thimble::ir

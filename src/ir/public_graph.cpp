@@ -135,6 +135,21 @@ int Graph::freeze(const std::string& pattern) {
   return matched;
 }
 
+int Graph::unfreeze(const std::string& pattern) {
+  int matched = 0;
+  for (ir::ValueData& data : graph_->values) {
+    if (data.role != ir::Role::parameter || !ir::matches(pattern, data.name)) continue;
+    if (!ir::is_trainable(data.type)) continue;
+    data.trainable = true;
+    ++matched;
+  }
+  if (matched == 0) {
+    throw Error("unfreeze", "no parameter of f32, i8 with a scale or i32 matches \"" + pattern +
+                                "\"; summary() lists the names");
+  }
+  return matched;
+}
+
 std::string Graph::text() const { return ir::text(*graph_); }
 
 }  // namespace thimble

@@ -141,8 +141,9 @@ void verify_sources(const Graph& graph) {
                       thimble::to_string(contents.dtype()), thimble::to_string(contents.shape()));
     }
     if (data.role == Role::parameter && data.trainable && data.producer < 0 &&
-        data.type.dtype != DType::f32) {
-      wrong = fmt::format("is {} and trained; only f32 parameters are", to_string(data.type));
+        !is_trainable(data.type)) {
+      wrong = fmt::format("is {} and trained; only parameters of f32, i8 with a scale and i32 are",
+                          to_string(data.type));
     }
     if (!wrong.empty()) throw Error("verify", fmt::format("{} {}", *data.name, wrong));
   }

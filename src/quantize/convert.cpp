@@ -149,8 +149,8 @@ class Conversion {
     return made;
   }
 
-  // A frozen parameter in the place of an old one: of its name, if nothing else needs that.
-  Value parameter(int id, Array values, const Quantization& q) {
+  // A parameter in the place of an old one: of its name, if nothing else needs that.
+  Value parameter(int id, Array values, const Quantization& q, bool trainable = false) {
     std::string name = from_.data(id).name;
     if (consumers_[static_cast<size_t>(id)].size() > 1) name += ".int8";
     ir::TensorType type{values.dtype(), values.shape()};
@@ -158,7 +158,7 @@ class Conversion {
     const Value made =
         to().source(free_name(to(), name), std::move(type), ir::Role::parameter, init::zeros());
     ir::ValueData& data = to().values[static_cast<size_t>(made.id())];
-    data.trainable = false;
+    data.trainable = trainable;
     data.data = std::move(values);
     return made;
   }
@@ -180,11 +180,11 @@ class Conversion {
         quantized_weights(values, shape, axis, bias, inputs[0].quantization()->scales[0]);
     inputs[static_cast<size_t>(known.layout.weight)] =
         parameter(known.weight, Array(std::move(made.weight), shape),
-                  {.scales = std::move(made.scales), .axis = axis});
+                  {.scales = std::move(made.scales), .axis = axis}, data.trainable);
     if (known.bias < 0) return;
     const auto count = static_cast<int64_t>(made.bias.size());
-    inputs[static_cast<size_t>(known.layout.bias)] =
-        parameter(known.bias, Array(std::move(made.bias), {count}), {});
+    inputs[static_cast<size_t>(known.layout.bias)] = parameter(
+        known.bias, Array(std::move(made.bias), {count}), {}, from_.data(known.bias).trainable);
   }
 
   // The inputs of a node on int8; a text: why there are none.

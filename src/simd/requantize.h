@@ -73,12 +73,30 @@ static inline int32_t quantized_times(int32_t v, const quantized_factor* f) {
   return quantized_shift_down(quantized_high_product(v, f->multiplier), -f->shift);
 }
 
-/* sum * factor + zero point, within the bounds. */
-static inline int8_t quantized_requantize(int32_t sum, const quantized_factor* f,
+/* sum * factor + zero point, before it is brought within the bounds. Beyond 384 float may give
+   another number as far away. */
+static inline int64_t quantized_unbounded(int32_t sum, const quantized_factor* f,
                                           const quantized_result* o) {
   const int64_t v =
       o->fixed_point ? quantized_times(sum, f) : quantized_nearest((float)sum * f->scale);
-  return quantized_clamp(v + o->zero_point, o);
+  return v + o->zero_point;
+}
+
+/* sum * factor + zero point, within the bounds. */
+static inline int8_t quantized_requantize(int32_t sum, const quantized_factor* f,
+                                          const quantized_result* o) {
+  return quantized_clamp(quantized_unbounded(sum, f, o), o);
+}
+
+/* Whether a number lies within the bounds: where it does, gradients pass. */
+static inline int quantized_inside(int64_t v, const quantized_result* o) {
+  return v >= o->low && v <= o->high;
+}
+
+/* Writes bit i of a bit mask; the bits before it are written already. */
+static inline void quantized_add_bit(uint8_t* bits, ptrdiff_t i, int set) {
+  if (i % 8 == 0) bits[i / 8] = 0;
+  bits[i / 8] = (uint8_t)(bits[i / 8] | set << (i % 8));
 }
 
 #endif

@@ -129,14 +129,15 @@ ir::Graph training_graph(const ir::Graph& model, const TrainerOptions& options, 
     throw Error("trainer", "nothing to train: every parameter is frozen, or there is none" +
                                narrow_parameters(model));
   }
-  const UpdateOptions update{options.optimizer,
-                             options.groups,
-                             options.clip,
-                             options.ema_decay,
-                             options.schedule && options.schedule->cycles_momentum(),
-                             options.objectives,
-                             scale,
-                             options.loss_scaling};
+  const UpdateOptions update{
+      .optimizer = options.optimizer,
+      .groups = options.groups,
+      .clip = options.clip,
+      .ema_decay = options.ema_decay,
+      .scheduled_momentum = options.schedule && options.schedule->cycles_momentum(),
+      .objectives = options.objectives,
+      .loss_scale = scale,
+      .scaling = options.loss_scaling};
   const double weight = micro_batch_weight(options, batch);
   switch (kind) {
     case StepKind::update:

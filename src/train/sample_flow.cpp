@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "autodiff/autodiff.h"
 #include "autodiff/rule_call.h"
 
 namespace thimble::train {
@@ -49,8 +50,9 @@ bool keeps_means(ir::Graph graph, const std::vector<Holds>& holds, const ir::Nod
       graph, node, [&](int id) { return holds[static_cast<size_t>(id)] == Holds::mean; },
       [&](int id) {
         const ir::TensorType type = graph.type(id);
-        if (!is_floating(type.dtype)) return Value();
-        return graph.own_source(fmt::format("@cotangent of {}", id), type, ir::Role::activation);
+        if (!autodiff::is_differentiable(type)) return Value();
+        return graph.own_source(fmt::format("@cotangent of {}", id),
+                                {autodiff::gradient_dtype(type), type.shape}, ir::Role::activation);
       });
   const std::vector<Value> result = call.run(node);
   for (size_t i = 0; i < call.inputs.size(); ++i) {

@@ -11,8 +11,10 @@
 #include "ir/optimizer_value.h"
 #include "ir/own_constant.h"
 #include "ir/wildcard.h"
+#include "ops/families/random/random.h"
 #include "ops/families/update/gradients.h"
 #include "train/compile.h"
+#include "train/integer_updates.h"
 
 namespace thimble::train {
 namespace {
@@ -292,10 +294,10 @@ double own_scale(const Objective& objective, const Optimizer& optimizer) {
 }
 
 // Names of the optimizers of a kind: "adagrad, adam, ...".
-std::string names_of(bool (*wanted)(const ir::OptimizerRule&)) {
+std::string names_of(bool (*wanted)(const ir::OpDef&)) {
   std::vector<std::string> names;
   for (const ir::OpDef* op : ir::all_ops()) {
-    if (op->optimizer.name != nullptr && wanted(op->optimizer)) {
+    if (op->optimizer.name != nullptr && wanted(*op)) {
       names.emplace_back(op->optimizer.name);
     }
   }
@@ -306,9 +308,8 @@ std::string names_of(bool (*wanted)(const ir::OptimizerRule&)) {
 void check_rows(const Trained& trained, const ir::OptimizerRule& rule, const ir::Attrs& settings) {
   if (rule.by_rows == nullptr) {
     refuse_rows(trained, fmt::format("{} updates whole tensors alone", rule.name),
-                "take one of " + names_of([](const ir::OptimizerRule& each) {
-                  return each.by_rows != nullptr;
-                }));
+                "take one of " +
+                    names_of([](const ir::OpDef& op) { return op.optimizer.by_rows != nullptr; }));
   }
   const std::string reaching = rule.reaches_all_rows(settings);
   if (reaching.empty()) return;
@@ -317,6 +318,31 @@ void check_rows(const Trained& trained, const ir::OptimizerRule& rule, const ir:
       "do without it" +
           std::string(reaching == "weight_decay" ? " (in a group for this parameter)" : ""));
 }
+
+// Appends the update of a parameter of whole numbers. Its random stream is that of the parameter,
+// so that programs for other batches draw the same numbers.
+void append_rounded_update(ir::Graph& graph, const Trained& trained,
+                           const ir::OptimizerValue& optimizer, Value lr, Value number) {
+  constexpr int64_t kFirstStream = int64_t{1} << 30;  // those of nodes are below
+  const ir::OptimizerRule& rule = optimizer.op->optimizer;
+  const ir::IntegerRule& integers = optimizer.op->integers;
+  if (integers.update == nullptr) {
+    throw Error(
+        trained.param.name(),
+        fmt::format("is of {}, and {} trains f32 parameters alone; take one of {}",
+                    to_string(trained.param.dtype()), rule.name,
+                    names_of([](const ir::OpDef& op) { return op.integers.update != nullptr; })));
+  }
+  std::vector<Value> inputs{ops::rng_of(graph), trained.param, trained.grad, lr, number};
+  for (const ir::StateSpec& spec : rule.states(optimizer.settings, trained.param.shape())) {
+    require_f32(trained.param, spec);
+    inputs.push_back(state(trained.param, spec));
+  }
+  graph.add(*integers.update,
+            integers.update_attrs(optimizer.settings, kFirstStream + trained.param.id()), inputs);
+}
+
+bool is_whole(const Trained& trained) { return !is_floating(trained.param.dtype()); }
 
 // Appends the update of one parameter by its optimizer's rule; returns the new value.
 Value append_update(ir::Graph& graph, const Trained& trained, const ir::OptimizerValue& optimizer,
@@ -349,8 +375,8 @@ void update(ir::Graph& graph, std::vector<Trained> all, const UpdateOptions& opt
     throw Error("schedule",
                 fmt::format("cycles the momentum, which {} has not; give it one above 0, "
                             "or take one of {}",
-                            options.optimizer.name(), names_of([](const ir::OptimizerRule& rule) {
-                              return rule.momentum != nullptr;
+                            options.optimizer.name(), names_of([](const ir::OpDef& op) {
+                              return op.optimizer.momentum != nullptr;
                             })));
   }
   std::optional<ScaledUpdate> scaled;
@@ -359,6 +385,9 @@ void update(ir::Graph& graph, std::vector<Trained> all, const UpdateOptions& opt
   // Gradients that wait for the norm of all take less in 16 bits.
   if (!options.loss_scale && options.clip.kind != GradientClip::Kind::global_norm) {
     avoid_16_bits(graph, all);
+  }
+  for (const Trained& t : all) {
+    if (is_whole(t)) check_whole(t.param, group_of(options.groups, t.param.name()), options);
   }
   regularize(graph, all, options.groups);
   limit(graph, all, options.clip);
@@ -377,6 +406,12 @@ void update(ir::Graph& graph, std::vector<Trained> all, const UpdateOptions& opt
       optimizer = optimizer.with_weight_decay(*group->weight_decay);
     }
     const GradientScope scope(graph, t.layer);
+    if (is_whole(t)) {
+      Trained scaled = t;
+      scaled.grad = scaled_by_units(graph, t.grad, t.param.id());
+      append_rounded_update(graph, scaled, optimizer.value(), rates.scaled(lr_scale), number);
+      continue;
+    }
     const Value updated = append_update(graph, t, optimizer.value(), rates.scaled(lr_scale), number,
                                         options.scheduled_momentum && optimizer.momentum() != 0.0);
     if (options.ema_decay == 0.0) continue;

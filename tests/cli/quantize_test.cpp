@@ -118,6 +118,14 @@ TEST(cli_quantize, takes_a_model_file_and_data_without_a_recipe) {
   const Outcome evaluated = run({"eval", out, "--data", data, "--json"});
   ASSERT_EQ(evaluated.code, 0) << evaluated.err;
   EXPECT_EQ(last_line_json(evaluated.out)["test_loss"], json["int8"]["test_loss"]);
+  const Outcome trained =
+      run({"train", out, "--data", data, "--optimizer", "sgd:lr=0.05,momentum=0.9", "--batch", "4",
+           "--epochs", "3", "--out", folder / "trained", "--json"});
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  const std::string checkpoint = folder / "trained/checkpoint.safetensors";
+  const Outcome judged = run({"eval", checkpoint, "--data", data, "--json"});
+  ASSERT_EQ(judged.code, 0) << judged.err;
+  EXPECT_EQ(last_line_json(judged.out)["test_loss"], last_line_json(trained.out)["test_loss"]);
   const Outcome again = run({"quantize", out, "--data", data, "-o", folder / "n.safetensors"});
   EXPECT_EQ(again.code, 1);
   EXPECT_THAT(again.err, HasSubstr("the graph is quantized already"));

@@ -102,8 +102,8 @@ ir::Bytes random_raw(const TensorSpec& spec, std::mt19937& random) {
 
 namespace {
 
-bool is_gradient_type(DType dtype) {
-  return dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16;
+bool has_gradient(const ir::TensorType& type) {
+  return type.dtype != DType::f64 && autodiff::is_differentiable(type);
 }
 
 }  // namespace
@@ -134,9 +134,11 @@ CaseGraph make_graph(const ir::OpDef& op, const OpCase& test, bool with_gradient
     const Value& output = outputs[i];
     const bool skipped = std::find(test.no_cotangent.begin(), test.no_cotangent.end(),
                                    static_cast<int>(i)) != test.no_cotangent.end();
-    if (!is_gradient_type(output.dtype()) || skipped) continue;
-    const Value cotangent = graph.source("cotangent_" + std::to_string(output.id()),
-                                         {output.dtype(), output.shape()}, ir::Role::input);
+    const ir::TensorType type = graph.type(output.id());
+    if (!has_gradient(type) || skipped) continue;
+    const Value cotangent =
+        graph.source("cotangent_" + std::to_string(output.id()),
+                     {autodiff::gradient_dtype(type), output.shape()}, ir::Role::input);
     made.cotangents[output.id()] = cotangent.id();
     seeds.push_back({output, cotangent});
   }
@@ -144,7 +146,7 @@ CaseGraph make_graph(const ir::OpDef& op, const OpCase& test, bool with_gradient
   for (size_t i = 0; i < made.inputs.size(); ++i) {
     const bool skipped = std::find(test.no_grad.begin(), test.no_grad.end(), static_cast<int>(i)) !=
                          test.no_grad.end();
-    if (made.inputs[i] >= 0 && is_gradient_type(test.inputs[i].dtype) && !skipped) {
+    if (made.inputs[i] >= 0 && has_gradient(graph.type(made.inputs[i])) && !skipped) {
       wanted.push_back(made.inputs[i]);
     }
   }

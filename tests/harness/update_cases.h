@@ -81,6 +81,44 @@ inline std::vector<RejectCase> rows_rejects(const Optimizer& optimizer) {
           {"another_number_of_rows", number.inputs, number.attrs, "the number of each row"}};
 }
 
+// A case of the same rule for whole numbers, i8 or i32.
+inline OpCase rounded_case(std::string name, const Shape& shape, DType dtype,
+                           const Optimizer& optimizer, const StateRanges& ranges = {},
+                           double step = 3) {
+  OpCase test = update_case(std::move(name), shape, optimizer, ranges, step);
+  test.attrs = optimizer.value().op->integers.update_attrs(test.attrs, 5);
+  test.inputs[0].dtype = dtype;
+  test.inputs[0].low = -128.0;
+  test.inputs[0].high = 127.0;
+  if (dtype == DType::i8) test.inputs[0].quantization = {.scales = {0.1F}};
+  test.inputs[1].low = -9.0;
+  test.inputs[1].high = 9.0;
+  const TensorSpec rng{.shape = {6}, .dtype = DType::u32, .low = 0.0, .high = 4294967295.0};
+  test.inputs.insert(test.inputs.begin(), rng);
+  return test;
+}
+
+// Cases of every rule for whole numbers: both types, no elements, and more than one piece of work.
+inline std::vector<OpCase> rounded_cases(const Optimizer& optimizer,
+                                         const StateRanges& ranges = {}) {
+  return {rounded_case("weights", {3, 7}, DType::i8, optimizer, ranges),
+          rounded_case("first_step", {11}, DType::i8, optimizer, ranges, 1),
+          rounded_case("biases", {19}, DType::i32, optimizer, ranges),
+          rounded_case("skipped", {9}, DType::i32, optimizer, ranges, 0),
+          rounded_case("many", {3001}, DType::i8, optimizer, ranges),
+          rounded_case("scalar", {}, DType::i8, optimizer, ranges),
+          rounded_case("empty", {0}, DType::i8, optimizer, ranges)};
+}
+
+inline std::vector<RejectCase> rounded_rejects(const Optimizer& optimizer) {
+  OpCase shape = rounded_case("", {2}, DType::i8, optimizer);
+  shape.inputs[2].shape = {3};
+  OpCase real = rounded_case("", {2}, DType::i8, optimizer);
+  real.inputs[1] = {.shape = {2}, .state = true};
+  return {{"gradient_of_another_shape", shape.inputs, shape.attrs, "the parameter's shape"},
+          {"a_parameter_of_f32", real.inputs, real.attrs, "param must be"}};
+}
+
 // The last state of a case left out, which every rule must refuse.
 inline RejectCase without_last_state(OpCase test, const char* error = "is missing") {
   test.inputs.pop_back();

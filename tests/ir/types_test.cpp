@@ -216,9 +216,9 @@ TEST(verify, refuses_constants_and_parameters_of_other_types) {
   ir::Graph broken = g.ir();
   broken.values[static_cast<size_t>(c.id())].data = Array(std::vector<int32_t>{1, 2});
   EXPECT_THAT(error_of([&] { ir::verify(broken); }), HasSubstr("holds i32[2]"));
-  const Value w = g.parameter("w", {2}, init::zeros(), DType::i32);
+  const Value w = g.parameter("w", {2}, init::zeros(), DType::i8);
   g.ir().values[static_cast<size_t>(w.id())].trainable = true;
-  EXPECT_THAT(error_of([&] { ir::verify(g.ir()); }), HasSubstr("only f32 parameters"));
+  EXPECT_THAT(error_of([&] { ir::verify(g.ir()); }), HasSubstr("only parameters of f32, i8 with"));
 }
 
 // The gradient of a cast has the type of its input.

@@ -1,4 +1,8 @@
+#include <thimble/ops/affine.h>
 #include <thimble/ops/dequantize.h>
+#include <thimble/ops/mul.h>
+
+#include <fmt/format.h>
 
 #include "ir/graph.h"
 #include "ops/dequantize/dims.h"
@@ -25,6 +29,17 @@ ir::Params params(const ir::KernelContext& c) {
   return with_channels(d, channels);
 }
 
+// By the integers: the scale of each.
+std::vector<Value> vjp(const ir::VjpContext& c) {
+  const Quantization& q = *c.input(0).quantization();
+  if (q.scales.size() == 1) return {c.grad() * static_cast<double>(q.scales[0])};
+  std::vector<int64_t> dims(static_cast<size_t>(c.input(0).shape().rank()), 1);
+  dims[static_cast<size_t>(*q.axis)] = static_cast<int64_t>(q.scales.size());
+  const Value scales = c.grad().graph().own_constant(fmt::format("@scales_of_{}", c.input(0).id()),
+                                                     [&] { return Array(q.scales, Shape(dims)); });
+  return {c.grad() * scales};
+}
+
 const OpDef& dequantize_op() {
   static const OpDef def{
       .name = "dequantize",
@@ -39,6 +54,7 @@ const OpDef& dequantize_op() {
                   "expected x to be i8 with a quantization; cast converts plain integers");
         return {{DType::f32, c.shape(0)}};
       },
+      .gradient{.vjp = vjp},
       .kernels{
           .params = params,
           .ref = ir::kernel_fn<&f32::dequantize_ref>(),

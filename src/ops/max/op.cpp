@@ -44,7 +44,8 @@ const OpDef& max_op() {
           .example = "auto y = max(x, {.axes = {-1}});",
       },
       .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
-        return {c.grad().graph().add1(max_grad_op(), c.attrs, {c.grad(), c.input(0), c.output()})};
+        return {c.grad().graph().add1(max_grad_op(), c.attrs,
+                                      {c.grad(), compared(c.input(0)), compared(c.output())})};
       }},
       .kernels{
           .ref = ir::kernel_fn<&f32::max_ref>(),

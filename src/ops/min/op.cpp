@@ -44,7 +44,8 @@ const OpDef& min_op() {
           .example = "auto y = min(x, {.axes = {-1}});",
       },
       .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
-        return {c.grad().graph().add1(min_grad_op(), c.attrs, {c.grad(), c.input(0), c.output()})};
+        return {c.grad().graph().add1(min_grad_op(), c.attrs,
+                                      {c.grad(), compared(c.input(0)), compared(c.output())})};
       }},
       .kernels{
           .ref = ir::kernel_fn<&f32::min_ref>(),

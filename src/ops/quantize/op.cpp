@@ -1,6 +1,8 @@
+#include <thimble/ops/affine.h>
 #include <thimble/ops/quantize.h>
 
 #include "ir/graph.h"
+#include "ops/families/quantized/inside.h"
 #include "ops/families/quantized/quantized.h"
 #include "ops/quantize/dims.h"
 
@@ -9,6 +11,17 @@
 
 namespace thimble::ops::quantize_impl {
 namespace {
+
+std::vector<ir::TensorType> infer(const ir::InferContext& c) {
+  return {quantized_type(c, c.shape(0), result_of(c.attrs.as<QuantizeOptions>()))};
+}
+
+const OpDef& inside_op();
+
+std::vector<Value> vjp(const ir::VjpContext& c) {
+  const auto scale = static_cast<double>(c.output().quantization()->scales[0]);
+  return {straight_through(c, inside_op()) * (1.0 / scale)};
+}
 
 const OpDef& quantize_op() {
   static const OpDef def{
@@ -20,9 +33,8 @@ const OpDef& quantize_op() {
           .outputs = {{"y", "the shape of x, i8 with this quantization"}},
           .attrs = ir::Attrs::schema_of<QuantizeOptions>(),
       },
-      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-        return {quantized_type(c, c.shape(0), result_of(c.attrs.as<QuantizeOptions>()))};
-      },
+      .infer = infer,
+      .gradient{.vjp = vjp},
       .kernels{
           .params = [](const ir::KernelContext& c) -> ir::Params {
             const QuantizedResult result = result_of(c.attrs.as<QuantizeOptions>());
@@ -41,11 +53,18 @@ const OpDef& quantize_op() {
   return def;
 }
 
+const OpDef& inside_op() {
+  static const OpDef def = ops::inside_op(quantize_op(), "quantize_inside", infer_inside<infer>,
+                                          ir::kernel_fn<&f32::quantize_inside_ref>(),
+                                          ir::kernel_fn<&f64::quantize_inside_ref>());
+  return def;
+}
+
 }  // namespace
 }  // namespace thimble::ops::quantize_impl
 
 THIMBLE_OP_FOLDER(quantize) {
-  static const OpDef* const defs[] = {&quantize_op()};
+  static const OpDef* const defs[] = {&quantize_op(), &inside_op()};
   return defs;
 }
 

@@ -1,3 +1,4 @@
+#include <thimble/ops/affine.h>
 #include <thimble/ops/quantized_add.h>
 
 #include <algorithm>
@@ -22,6 +23,9 @@ struct QuantizedAdd {
   static constexpr const char* example = "auto y = quantized_add(a, b, {.scale = 0.1});";
   static constexpr ir::KernelFn ref = ir::kernel_fn<&f32::quantized_add_ref>();
   static constexpr ir::KernelFn ref64 = ir::kernel_fn<&f64::quantized_add_ref>();
+  static constexpr const char* inside_name = "quantized_add_inside";
+  static constexpr ir::KernelFn inside_ref = ir::kernel_fn<&f32::quantized_add_inside_ref>();
+  static constexpr ir::KernelFn inside_ref64 = ir::kernel_fn<&f64::quantized_add_inside_ref>();
 
   // In fixed point: from twice the larger scale, with 20 more bits, to that of the result.
   static double factor(const ir::TensorType& a, const ir::TensorType& b, double scale) {
@@ -38,13 +42,20 @@ struct QuantizedAdd {
     d.b_factor = kernel_factor(static_cast<double>(d.b_scale) / twice);
     d.y_factor = kernel_factor(factor(a, b, attrs.scale));
   }
+  // By the integers: the scale of the input by that of the result.
+  static Value gradient(const ir::VjpContext& c, int i, Value g) {
+    const Value x = c.input(i);
+    return g * (static_cast<double>(scale_of(x.graph().type(x.id()))) /
+                static_cast<double>(c.output().quantization()->scales[0]));
+  }
 };
 
 }  // namespace
 }  // namespace thimble::ops::quantized_add_impl
 
 THIMBLE_OP_FOLDER(quantized_add) {
-  static const OpDef* const defs[] = {&quantized_pair_op<QuantizedAdd>()};
+  static const OpDef* const defs[] = {&quantized_pair_op<QuantizedAdd>(),
+                                      &quantized_pair_inside_op<QuantizedAdd>()};
   return defs;
 }
 

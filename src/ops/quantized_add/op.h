@@ -19,8 +19,9 @@ void describe(QuantizedAddAttrs& attrs, ir::FieldVisitor& visitor);
 // The sum of int8 numbers of different scales: y = clamp(round(((a - zero point of a) * scale of a
 // + (b - zero point of b) * scale of b) / scale) + zero_point). a, b: i8 with one scale each,
 // shapes that broadcast as in NumPy; y: i8. floating: products, sum and quotient in f32.
-// fixed_point: the inputs times 2^20, brought to twice the larger scale. It has no gradient.
-// Errors: Error where shapes or types do not fit.
+// fixed_point: the inputs times 2^20, brought to twice the larger scale. The gradient is the one by
+// the integers, with rounding as the identity, and 0 where y was clamped. Errors: Error where
+// shapes or types do not fit.
 Value quantized_add(Value a, Value b, const QuantizedAddAttrs& attrs);
 
 }  // namespace thimble

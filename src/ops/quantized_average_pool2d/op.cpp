@@ -1,3 +1,4 @@
+#include <thimble/ops/average_pool2d.h>
 #include <thimble/ops/quantized_average_pool2d.h>
 #include <thimble/ops/reshape.h>
 
@@ -37,6 +38,17 @@ ir::Params params(const ir::KernelContext& c) {
                                        attrs.requantization == Requantization::fixed_point ? 1 : 0};
 }
 
+// Means of int8 are within int8: nothing is clamped.
+std::vector<Value> vjp(const ir::VjpContext& c) {
+  const auto& attrs = c.attrs.as<QuantizedAveragePool2dAttrs>();
+  return {average_pool2d_grad(c.grad(), {.size = image_size(c.input(0).shape()),
+                                         .kernel = attrs.kernel,
+                                         .stride = attrs.stride,
+                                         .padding = attrs.padding,
+                                         .count_include_pad = attrs.count_include_pad,
+                                         .ceil_mode = attrs.ceil_mode})};
+}
+
 const OpDef& quantized_average_pool2d_op() {
   static const OpDef def{
       .name = "quantized_average_pool2d",
@@ -54,6 +66,7 @@ const OpDef& quantized_average_pool2d_op() {
           .attrs = ir::Attrs::schema_of<QuantizedAveragePool2dAttrs>(),
       },
       .infer = infer,
+      .gradient{.vjp = vjp},
       .kernels{
           .params = params,
           .ref = ir::kernel_fn<&f32::quantized_average_pool2d_ref>(),

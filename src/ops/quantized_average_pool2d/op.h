@@ -22,7 +22,8 @@ void describe(QuantizedAveragePool2dAttrs& attrs, ir::FieldVisitor& visitor);
 // average_pool2d on int8: the mean of every window, rounded. x: [N, H, W, C], i8 with one scale; y:
 // [N, P, Q, C] of the same quantization, sized as in average_pool2d. floating: to nearest, halves
 // to even; fixed_point: halves away from zero, as in TensorFlow Lite, which never counts padding.
-// Exact integers in both. It has no gradient. Errors: Error where sizes or types do not fit.
+// Exact integers in both. The gradient is that of average_pool2d. Errors: Error where
+// sizes or types do not fit.
 Value quantized_average_pool2d(Value x, const QuantizedAveragePool2dAttrs& attrs = {});
 
 // The rounded mean of every channel of an image. x: [N, H, W, C], i8 with one scale; y: [N, C].

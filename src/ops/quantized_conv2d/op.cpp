@@ -1,7 +1,11 @@
+#include <thimble/ops/conv2d_input_grad.h>
+#include <thimble/ops/conv2d_weight_grad.h>
 #include <thimble/ops/quantized_conv2d.h>
+#include <thimble/ops/sum_to.h>
 
 #include "ir/graph.h"
 #include "ops/families/conv/conv.h"
+#include "ops/families/quantized/inside.h"
 #include "ops/families/quantized/quantized.h"
 #include "ops/quantized_conv2d/dims.h"
 #include "simd/int8.h"
@@ -49,6 +53,48 @@ void fast(int8_t* y, const int8_t* x, const int8_t* w, const int32_t* bias, void
                   {d->out, d->input_zero_point, QUANTIZED_FACTORS(d)}, pool);
 }
 
+void fast_inside(uint8_t* bits, const int8_t* x, const int8_t* w, const int32_t* bias,
+                 void* workspace, const quantized_conv2d_dims* d, parallel::ThreadPool& pool) {
+  const conv_dims& c = d->conv;
+  inside::bits_of_runs(bits, workspace, d, int64_t{c.n} * c.p * c.q * c.k, c.k, pool,
+                       [&](int8_t* y, void* rest, const quantized_conv2d_dims* run) {
+                         fast(y, x, w, bias, rest, run, pool);
+                       });
+}
+
+const OpDef& inside_op();
+
+// By the integers: those of x and weight are convolved as in conv2d.
+std::vector<Value> vjp(const ir::VjpContext& c) {
+  const auto& attrs = c.attrs.as<QuantizedConv2dAttrs>();
+  const Value x = c.input(0);
+  const Value weight = c.input(1);
+  const ir::Graph& graph = x.graph();
+  const Value by_sum = times_channels(
+      straight_through(c, inside_op()),
+      sum_factors(graph.type(x.id()), graph.type(weight.id()), attrs.scale, weight.shape()[0]),
+      c.output());
+  std::vector<Value> grads(3);
+  if (c.need(1)) {
+    grads[1] = conv2d_weight_grad(centered(x), by_sum,
+                                  {.kernel = image_size(weight.shape()),
+                                   .stride = attrs.stride,
+                                   .padding = attrs.padding,
+                                   .dilation = attrs.dilation,
+                                   .groups = attrs.groups});
+  }
+  if (c.need(2)) grads[2] = sum_to(by_sum, c.input(2).shape());
+  if (c.need(0)) {
+    grads[0] = conv2d_input_grad(by_sum, integers(weight),
+                                 {.size = image_size(x.shape()),
+                                  .stride = attrs.stride,
+                                  .padding = attrs.padding,
+                                  .dilation = attrs.dilation,
+                                  .groups = attrs.groups});
+  }
+  return grads;
+}
+
 const OpDef& quantized_conv2d_op() {
   static const OpDef def{
       .name = "quantized_conv2d",
@@ -71,6 +117,7 @@ const OpDef& quantized_conv2d_op() {
           .attrs = ir::Attrs::schema_of<QuantizedConv2dAttrs>(),
       },
       .infer = infer,
+      .gradient{.vjp = vjp},
       .kernels{
           .params = params,
           .workspace =
@@ -83,7 +130,32 @@ const OpDef& quantized_conv2d_op() {
           .fast = ir::kernel_fn<&fast>(),
           .any_type = true,
       },
+      .integers{.bias_units =
+                    [](const ir::KernelContext& c) {
+                      return bias_units(*c.inputs[0], *c.inputs[1], c.in(1)[0]);
+                    }},
   };
+  return def;
+}
+
+const OpDef& inside_op() {
+  static const OpDef def = [] {
+    OpDef made =
+        ops::inside_op(quantized_conv2d_op(), "quantized_conv2d_inside", infer_inside<infer>,
+                       ir::kernel_fn<&f32::quantized_conv2d_inside_ref>(),
+                       ir::kernel_fn<&f64::quantized_conv2d_inside_ref>());
+    made.kernels.params = [](const ir::KernelContext& c) {
+      return inside::params_of_runs<quantized_conv2d_dims>(params(c));
+    };
+    made.kernels.workspace = [](const ir::Params& p, int threads) {
+      const auto d = p.as<quantized_conv2d_dims>().conv;
+      return inside::result_bytes(int64_t{d.n} * d.p * d.q * d.k) +
+             simd::int8_conv_workspace_bytes(d, threads);
+    };
+    made.kernels.flops = [](const ir::Params& p) { return 2.0 * conv_flops(p); };
+    made.kernels.fast = ir::kernel_fn<&fast_inside>();
+    return made;
+  }();
   return def;
 }
 
@@ -91,7 +163,7 @@ const OpDef& quantized_conv2d_op() {
 }  // namespace thimble::ops::quantized_conv2d_impl
 
 THIMBLE_OP_FOLDER(quantized_conv2d) {
-  static const OpDef* const defs[] = {&quantized_conv2d_op()};
+  static const OpDef* const defs[] = {&quantized_conv2d_op(), &inside_op()};
   return defs;
 }
 

@@ -24,8 +24,9 @@ void describe(QuantizedConv2dAttrs& attrs, ir::FieldVisitor& visitor);
 // int32, and y = clamp(round(sum * scale of x * scale of weight[k] / scale) + zero_point).
 // x: [N, H, W, C], i8 with one scale; weight: [K, kh, kw, C / groups], i8 with zero points of 0 and
 // one scale or one per index of axis 0; bias: [K], i32 in units of scale of x * scale of weight[k],
-// or none; y: [N, P, Q, K], i8, sized as in conv2d. groups = C is a depthwise convolution. It has
-// no gradient. Source: Lin et al., "On-Device Training Under 256KB Memory", 2022 (floating); Jacob
+// or none; y: [N, P, Q, K], i8, sized as in conv2d. groups = C is a depthwise convolution. The
+// gradient is the one by the integers, with rounding as the identity, and 0 where y was clamped.
+// Source: Lin et al., "On-Device Training Under 256KB Memory", 2022 (floating); Jacob
 // et al., 2018 (fixed_point). Errors: Error where sizes or types do not match.
 Value quantized_conv2d(Value x, Value weight, Value bias, const QuantizedConv2dAttrs& attrs);
 

@@ -1,8 +1,12 @@
+#include <thimble/ops/conv2d.h>
+#include <thimble/ops/conv2d_weight_grad.h>
 #include <thimble/ops/quantized_conv_transpose2d.h>
+#include <thimble/ops/sum_to.h>
 
 #include "ir/graph.h"
 #include "ops/families/conv/conv.h"
 #include "ops/families/conv/transposed.h"
+#include "ops/families/quantized/inside.h"
 #include "ops/families/quantized/quantized.h"
 #include "ops/quantized_conv_transpose2d/dims.h"
 
@@ -47,6 +51,38 @@ ir::Params params(const ir::KernelContext& c) {
   return with_channels(d, factors);
 }
 
+const OpDef& inside_op();
+
+// By the integers, as in conv_transpose2d.
+std::vector<Value> vjp(const ir::VjpContext& c) {
+  const auto attrs = canonical_transpose(c.attrs.as<QuantizedConvTranspose2dAttrs>());
+  const Value x = c.input(0);
+  const Value weight = c.input(1);
+  const ir::Graph& graph = x.graph();
+  const Value by_sum = times_channels(
+      straight_through(c, inside_op()),
+      sum_factors(graph.type(x.id()), graph.type(weight.id()), attrs.scale, c.output().shape()[3]),
+      c.output());
+  std::vector<Value> grads(3);
+  if (c.need(1)) {
+    grads[1] = conv2d_weight_grad(by_sum, centered(x),
+                                  {.kernel = image_size(weight.shape()),
+                                   .stride = attrs.stride,
+                                   .padding = attrs.padding,
+                                   .dilation = attrs.dilation,
+                                   .groups = attrs.groups});
+  }
+  if (c.need(2)) grads[2] = sum_to(by_sum, c.input(2).shape());
+  if (c.need(0)) {
+    grads[0] = conv2d(by_sum, integers(weight), Value(),
+                      {.stride = attrs.stride,
+                       .padding = attrs.padding,
+                       .dilation = attrs.dilation,
+                       .groups = attrs.groups});
+  }
+  return grads;
+}
+
 const OpDef& quantized_conv_transpose2d_op() {
   static const OpDef def{
       .name = "quantized_conv_transpose2d",
@@ -71,6 +107,7 @@ const OpDef& quantized_conv_transpose2d_op() {
           .attrs = ir::Attrs::schema_of<QuantizedConvTranspose2dAttrs>(),
       },
       .infer = infer,
+      .gradient{.vjp = vjp},
       .kernels{
           .params = params,
           .flops = conv_transpose_flops,
@@ -78,7 +115,19 @@ const OpDef& quantized_conv_transpose2d_op() {
           .ref64 = ir::kernel_fn<&f64::quantized_conv_transpose2d_ref>(),
           .any_type = true,
       },
+      .integers{.bias_units =
+                    [](const ir::KernelContext& c) {
+                      return bias_units(*c.inputs[0], *c.inputs[1], c.out()[3]);
+                    }},
   };
+  return def;
+}
+
+const OpDef& inside_op() {
+  static const OpDef def = ops::inside_op(
+      quantized_conv_transpose2d_op(), "quantized_conv_transpose2d_inside", infer_inside<infer>,
+      ir::kernel_fn<&f32::quantized_conv_transpose2d_inside_ref>(),
+      ir::kernel_fn<&f64::quantized_conv_transpose2d_inside_ref>());
   return def;
 }
 
@@ -86,7 +135,7 @@ const OpDef& quantized_conv_transpose2d_op() {
 }  // namespace thimble::ops::quantized_conv_transpose2d_impl
 
 THIMBLE_OP_FOLDER(quantized_conv_transpose2d) {
-  static const OpDef* const defs[] = {&quantized_conv_transpose2d_op()};
+  static const OpDef* const defs[] = {&quantized_conv_transpose2d_op(), &inside_op()};
   return defs;
 }
 

@@ -24,8 +24,9 @@ void describe(QuantizedConvTranspose2dAttrs& attrs, ir::FieldVisitor& visitor);
 // conv_transpose2d on int8, with sums and results as in quantized_conv2d. x: [N, H, W, C], i8 with
 // one scale; weight: [C, kh, kw, K / groups], i8 with zero points of 0 and one scale or one per
 // index of axis 3, which the groups share; bias: [K], i32 in units of scale of x * scale of weight,
-// or none; y: [N, P, Q, K], i8, sized as in conv_transpose2d. It has no gradient. Errors: Error
-// where sizes or types do not match.
+// or none; y: [N, P, Q, K], i8, sized as in conv_transpose2d. The gradient is the one by the
+// integers, with rounding as the identity, and 0 where y was clamped. Errors: Error where sizes or
+// types do not match.
 Value quantized_conv_transpose2d(Value x, Value weight, Value bias,
                                  const QuantizedConvTranspose2dAttrs& attrs);
 

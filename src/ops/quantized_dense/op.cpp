@@ -1,8 +1,12 @@
+#include <thimble/ops/matmul.h>
 #include <thimble/ops/quantized_dense.h>
+#include <thimble/ops/reshape.h>
+#include <thimble/ops/sum_to.h>
 
 #include <fmt/format.h>
 
 #include "ir/graph.h"
+#include "ops/families/quantized/inside.h"
 #include "ops/families/quantized/quantized.h"
 #include "ops/quantized_dense/dims.h"
 #include "simd/int8.h"
@@ -68,6 +72,39 @@ void fast(int8_t* y, const int8_t* x, const int8_t* w, const int32_t* bias, void
                   {d->out, d->input_zero_point, QUANTIZED_FACTORS(d)}, pool);
 }
 
+void fast_inside(uint8_t* bits, const int8_t* x, const int8_t* w, const int32_t* bias,
+                 void* workspace, const quantized_dense_dims* d, parallel::ThreadPool& pool) {
+  inside::bits_of_runs(bits, workspace, d, int64_t{d->rows} * d->units, d->units, pool,
+                       [&](int8_t* y, void* rest, const quantized_dense_dims* run) {
+                         fast(y, x, w, bias, rest, run, pool);
+                       });
+}
+
+const OpDef& inside_op();
+
+// By the integers, of which x and weight are a matrix product.
+std::vector<Value> vjp(const ir::VjpContext& c) {
+  const auto& attrs = c.attrs.as<QuantizedDenseAttrs>();
+  const Value x = c.input(0);
+  const Value weight = c.input(1);
+  const ir::Graph& graph = x.graph();
+  const int64_t units = weight.shape()[0];
+  const int64_t features = weight.shape()[1];
+  const std::vector<double> factors =
+      sum_factors(graph.type(x.id()), graph.type(weight.id()), attrs.scale, units);
+  const Value masked = straight_through(c, inside_op());
+  int64_t rows = 1;
+  for (int axis = 0; axis + 1 < x.shape().rank(); ++axis) rows *= x.shape()[axis];
+  const Value by_sum = times_channels(reshape(masked, {rows, units}), factors, c.output());
+  std::vector<Value> grads(3);
+  if (c.need(1)) {
+    grads[1] = matmul(by_sum, reshape(centered(x), {rows, features}), {.transpose_a = true});
+  }
+  if (c.need(2)) grads[2] = sum_to(by_sum, c.input(2).shape());
+  if (c.need(0)) grads[0] = reshape(matmul(by_sum, integers(weight)), x.shape());
+  return grads;
+}
+
 const OpDef& quantized_dense_op() {
   static const OpDef def{
       .name = "quantized_dense",
@@ -87,6 +124,7 @@ const OpDef& quantized_dense_op() {
           .attrs = ir::Attrs::schema_of<QuantizedDenseAttrs>(),
       },
       .infer = infer,
+      .gradient{.vjp = vjp},
       .kernels{
           .params = params,
           .workspace =
@@ -105,7 +143,34 @@ const OpDef& quantized_dense_op() {
           .any_type = true,
       },
       .flow{.row_wise = [](const ir::KernelContext&) { return true; }},
+      .integers{.bias_units =
+                    [](const ir::KernelContext& c) {
+                      return bias_units(*c.inputs[0], *c.inputs[1], c.in(1)[0]);
+                    }},
   };
+  return def;
+}
+
+const OpDef& inside_op() {
+  static const OpDef def = [] {
+    OpDef made = ops::inside_op(quantized_dense_op(), "quantized_dense_inside", infer_inside<infer>,
+                                ir::kernel_fn<&f32::quantized_dense_inside_ref>(),
+                                ir::kernel_fn<&f64::quantized_dense_inside_ref>());
+    made.kernels.params = [](const ir::KernelContext& c) {
+      return inside::params_of_runs<quantized_dense_dims>(params(c));
+    };
+    made.kernels.workspace = [](const ir::Params& p, int threads) {
+      const auto d = p.as<quantized_dense_dims>();
+      return inside::result_bytes(int64_t{d.rows} * d.units) +
+             simd::int8_conv_workspace_bytes(as_convolution(d), threads);
+    };
+    made.kernels.flops = [](const ir::Params& p) {
+      const auto d = p.as<quantized_dense_dims>();
+      return 4.0 * d.rows * d.units * d.features;
+    };
+    made.kernels.fast = ir::kernel_fn<&fast_inside>();
+    return made;
+  }();
   return def;
 }
 
@@ -113,7 +178,7 @@ const OpDef& quantized_dense_op() {
 }  // namespace thimble::ops::quantized_dense_impl
 
 THIMBLE_OP_FOLDER(quantized_dense) {
-  static const OpDef* const defs[] = {&quantized_dense_op()};
+  static const OpDef* const defs[] = {&quantized_dense_op(), &inside_op()};
   return defs;
 }
 

@@ -21,8 +21,8 @@ void describe(QuantizedDenseAttrs& attrs, ir::FieldVisitor& visitor);
 // weight[u] / scale) + zero_point). x: [N, ..., features], i8 with one scale; weight: [units,
 // features], i8 with zero points of 0 and one scale or one per index of axis 0; bias: [units], i32
 // in units of scale of x * scale of weight[u], or none; y: [N, ..., units], i8. fixed_point is the
-// integer rule of TensorFlow Lite Micro. It has no gradient. Errors: Error where sizes or types do
-// not match.
+// integer rule of TensorFlow Lite Micro. The gradient is the one by the integers, with rounding as
+// the identity, and 0 where y was clamped. Errors: Error where sizes or types do not match.
 Value quantized_dense(Value x, Value weight, Value bias, const QuantizedDenseAttrs& attrs);
 
 }  // namespace thimble

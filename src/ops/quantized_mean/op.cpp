@@ -1,9 +1,13 @@
+#include <thimble/ops/affine.h>
+#include <thimble/ops/broadcast_to.h>
 #include <thimble/ops/quantized_mean.h>
+#include <thimble/ops/reshape.h>
 
 #include <algorithm>
 #include <bit>
 
 #include "ir/graph.h"
+#include "ops/families/quantized/inside.h"
 #include "ops/families/quantized/quantized.h"
 #include "ops/families/reduction/axes.h"
 #include "ops/quantized_mean/dims.h"
@@ -55,6 +59,18 @@ ir::Params params(const ir::KernelContext& c) {
   return d;
 }
 
+const OpDef& inside_op();
+
+std::vector<Value> vjp(const ir::VjpContext& c) {
+  const auto& attrs = c.attrs.as<QuantizedMeanAttrs>();
+  const Value x = c.input(0);
+  const Shape kept = reduced_shape(x.shape(), chosen_axes(x.shape().rank(), attrs.axes), true);
+  const int64_t count = kept.elements() == 0 ? 1 : x.shape().elements() / kept.elements();
+  const double factor = factor_of(x.graph().type(x.id()), attrs) / static_cast<double>(count);
+  const Value each = straight_through(c, inside_op()) * factor;
+  return {broadcast_to(reshape(each, kept), x.shape())};
+}
+
 const OpDef& quantized_mean_op() {
   static const OpDef def{
       .name = "quantized_mean",
@@ -68,6 +84,7 @@ const OpDef& quantized_mean_op() {
           .attrs = ir::Attrs::schema_of<QuantizedMeanAttrs>(),
       },
       .infer = infer,
+      .gradient{.vjp = vjp},
       .kernels{
           .params = params,
           .ref = ir::kernel_fn<&f32::quantized_mean_ref>(),
@@ -84,11 +101,19 @@ const OpDef& quantized_mean_op() {
   return def;
 }
 
+const OpDef& inside_op() {
+  static const OpDef def =
+      ops::inside_op(quantized_mean_op(), "quantized_mean_inside", infer_inside<infer>,
+                     ir::kernel_fn<&f32::quantized_mean_inside_ref>(),
+                     ir::kernel_fn<&f64::quantized_mean_inside_ref>());
+  return def;
+}
+
 }  // namespace
 }  // namespace thimble::ops::quantized_mean_impl
 
 THIMBLE_OP_FOLDER(quantized_mean) {
-  static const OpDef* const defs[] = {&quantized_mean_op()};
+  static const OpDef* const defs[] = {&quantized_mean_op(), &inside_op()};
   return defs;
 }
 

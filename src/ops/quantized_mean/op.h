@@ -20,7 +20,8 @@ void describe(QuantizedMeanAttrs& attrs, ir::FieldVisitor& visitor);
 // The mean of int8 numbers over axes, under another scale: y = clamp(round(sum of (x - zero point
 // of x) * scale of x / (count * scale)) + zero_point), with count elements in each mean, at least
 // 1. x: at most 8 dimensions, i8 with one scale; y: i8. Sums saturate to int32. fixed_point has the
-// bits of TensorFlow Lite's reference kernel. It has no gradient. Errors: Error for axes that do
+// bits of TensorFlow Lite's reference kernel. The gradient is the one by the integers, with
+// rounding as the identity, and 0 where y was clamped. Errors: Error for axes that do
 // not exist, and where there is nothing to average.
 Value quantized_mean(Value x, const QuantizedMeanAttrs& attrs);
 

@@ -1,3 +1,5 @@
+#include <thimble/ops/affine.h>
+#include <thimble/ops/mul.h>
 #include <thimble/ops/quantized_mul.h>
 
 #include "ir/graph.h"
@@ -20,6 +22,9 @@ struct QuantizedMul {
   static constexpr const char* example = "auto y = quantized_mul(a, b, {.scale = 0.1});";
   static constexpr ir::KernelFn ref = ir::kernel_fn<&f32::quantized_mul_ref>();
   static constexpr ir::KernelFn ref64 = ir::kernel_fn<&f64::quantized_mul_ref>();
+  static constexpr const char* inside_name = "quantized_mul_inside";
+  static constexpr ir::KernelFn inside_ref = ir::kernel_fn<&f32::quantized_mul_inside_ref>();
+  static constexpr ir::KernelFn inside_ref64 = ir::kernel_fn<&f64::quantized_mul_inside_ref>();
 
   // The product of the integers is multiplied by it.
   static double factor(const ir::TensorType& a, const ir::TensorType& b, double scale) {
@@ -33,13 +38,21 @@ struct QuantizedMul {
             ? static_cast<double>(scale_of(a) * scale_of(b) / static_cast<float>(attrs.scale))
             : factor(a, b, attrs.scale));
   }
+  // By the integers: the factor times those of the other input.
+  static Value gradient(const ir::VjpContext& c, int i, Value g) {
+    const ir::Graph& graph = g.graph();
+    const double times =
+        factor(graph.type(c.input(0).id()), graph.type(c.input(1).id()), c.attrs.as<Attrs>().scale);
+    return g * centered(c.input(1 - i)) * times;
+  }
 };
 
 }  // namespace
 }  // namespace thimble::ops::quantized_mul_impl
 
 THIMBLE_OP_FOLDER(quantized_mul) {
-  static const OpDef* const defs[] = {&quantized_pair_op<QuantizedMul>()};
+  static const OpDef* const defs[] = {&quantized_pair_op<QuantizedMul>(),
+                                      &quantized_pair_inside_op<QuantizedMul>()};
   return defs;
 }
 

@@ -18,7 +18,9 @@ void describe(QuantizedMulAttrs& attrs, ir::FieldVisitor& visitor);
 
 // The product of int8 numbers: y = clamp(round((a - zero point of a) * (b - zero point of b) *
 // scale of a * scale of b / scale) + zero_point). a, b: i8 with one scale each, shapes that
-// broadcast as in NumPy; y: i8. It has no gradient. Errors: Error where shapes or types do not fit.
+// broadcast as in NumPy; y: i8. The gradient is the one by the
+// integers, with rounding as the identity, and 0 where y was clamped. Errors:
+// Error where shapes or types do not fit.
 Value quantized_mul(Value a, Value b, const QuantizedMulAttrs& attrs);
 
 }  // namespace thimble

@@ -1,6 +1,8 @@
+#include <thimble/ops/affine.h>
 #include <thimble/ops/requantize.h>
 
 #include "ir/graph.h"
+#include "ops/families/quantized/inside.h"
 #include "ops/families/quantized/quantized.h"
 #include "ops/requantize/dims.h"
 
@@ -14,6 +16,22 @@ double factor_of(const ir::TensorType& x, const RequantizeOptions& options) {
   return static_cast<double>(scale_of(x)) / static_cast<double>(static_cast<float>(options.scale));
 }
 
+std::vector<ir::TensorType> infer(const ir::InferContext& c) {
+  const auto& options = c.attrs.as<RequantizeOptions>();
+  require_quantized(c, 0);
+  ir::TensorType type = quantized_type(c, c.shape(0), result_of(options));
+  require_factor(c, factor_of(c.input(0), options), "the scale of x by that of the result");
+  return {type};
+}
+
+const OpDef& inside_op();
+
+std::vector<Value> vjp(const ir::VjpContext& c) {
+  const Value x = c.input(0);
+  const double factor = factor_of(x.graph().type(x.id()), c.attrs.as<RequantizeOptions>());
+  return {straight_through(c, inside_op()) * factor};
+}
+
 const OpDef& requantize_op() {
   static const OpDef def{
       .name = "requantize",
@@ -25,13 +43,8 @@ const OpDef& requantize_op() {
           .outputs = {{"y", "the shape of x, i8 with this quantization"}},
           .attrs = ir::Attrs::schema_of<RequantizeOptions>(),
       },
-      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-        const auto& options = c.attrs.as<RequantizeOptions>();
-        require_quantized(c, 0);
-        ir::TensorType type = quantized_type(c, c.shape(0), result_of(options));
-        require_factor(c, factor_of(c.input(0), options), "the scale of x by that of the result");
-        return {type};
-      },
+      .infer = infer,
+      .gradient{.vjp = vjp},
       .kernels{
           .params = [](const ir::KernelContext& c) -> ir::Params {
             const auto& options = c.attrs.as<RequantizeOptions>();
@@ -49,11 +62,18 @@ const OpDef& requantize_op() {
   return def;
 }
 
+const OpDef& inside_op() {
+  static const OpDef def = ops::inside_op(requantize_op(), "requantize_inside", infer_inside<infer>,
+                                          ir::kernel_fn<&f32::requantize_inside_ref>(),
+                                          ir::kernel_fn<&f64::requantize_inside_ref>());
+  return def;
+}
+
 }  // namespace
 }  // namespace thimble::ops::requantize_impl
 
 THIMBLE_OP_FOLDER(requantize) {
-  static const OpDef* const defs[] = {&requantize_op()};
+  static const OpDef* const defs[] = {&requantize_op(), &inside_op()};
   return defs;
 }
 

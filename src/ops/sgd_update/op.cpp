@@ -1,5 +1,6 @@
 #include <thimble/ops/sgd_update.h>
 
+#include "ops/families/update/rounded_update.h"
 #include "ops/families/update/row_update.h"
 #include "ops/sgd_update/dims.h"
 #include "parallel/thread_pool.h"
@@ -58,6 +59,8 @@ struct Sgd {
     return s.momentum != 0.0 ? "momentum" : s.weight_decay != 0.0 ? "weight_decay" : "";
   }
   static const OpDef& by_rows() { return RowUpdate<Sgd>::op(); }
+  static constexpr const char* rounded_name = "sgd_rounded_update";
+  static ir::IntegerRule integers() { return RoundedUpdate<Sgd>::rule(); }
   static constexpr ir::KernelFn ref = ir::kernel_fn<&f32::sgd_update_ref>();
   static constexpr ir::KernelFn ref64 = ir::kernel_fn<&f64::sgd_update_ref>();
   static constexpr ir::KernelFn fast = ir::kernel_fn<&sgd_update_simd>();

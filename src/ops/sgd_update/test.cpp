@@ -63,4 +63,14 @@ THIMBLE_OP_CASES(sgd_rows_update) {
   return table;
 }
 
+THIMBLE_OP_CASES(sgd_rounded_update) {
+  OpCases table{.cases = rounded_cases(SGD{.momentum = 0.9, .weight_decay = 0.1}),
+                .rejects = rounded_rejects(SGD{})};
+  table.cases.push_back(
+      rounded_case("up", {70}, DType::i8, SGD{.weight_decay = 0.1, .maximize = true}));
+  table.rejects.push_back(without_last_state(rounded_case("", {2}, DType::i8, SGD{.momentum = 0.9}),
+                                             "1 state tensors"));
+  return table;
+}
+
 }  // namespace thimble::test::sgd_update_test

@@ -1,3 +1,5 @@
+#include <thimble/ops/affine.h>
+#include <thimble/ops/dequantize.h>
 #include <thimble/ops/softmax.h>
 
 #include <cmath>
@@ -57,6 +59,18 @@ ir::Params int8_params(const ir::KernelContext& c) {
                                 -static_cast<int32_t>(std::min(radius, 255.0))};
 }
 
+// Of int8 by the integers: the numbers are 256 times probabilities, and scale times the integers of
+// x; the clamp at 255/256 counts as the identity.
+std::vector<Value> vjp(const ir::VjpContext& c) {
+  const Value y = c.output();
+  ir::Graph& graph = y.graph();
+  if (y.dtype() != DType::i8) {
+    return {graph.add1(softmax_grad_op(), c.attrs, {c.grad(), y})};
+  }
+  const Value dx = graph.add1(softmax_grad_op(), c.attrs, {c.grad(), dequantize(y)});
+  return {dx * (256.0 * static_cast<double>(c.input(0).quantization()->scales[0]))};
+}
+
 OpDef with_int8(OpDef def) {
   def.infer = infer;
   def.kernels.typed = {
@@ -75,9 +89,7 @@ const OpDef& softmax_op() {
               "reference kernel.",
           .example = "auto p = softmax(logits);",
       },
-      .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
-        return {c.grad().graph().add1(softmax_grad_op(), c.attrs, {c.grad(), c.output()})};
-      }},
+      .gradient{.vjp = vjp},
       .kernels{
           .ref = ir::kernel_fn<&f32::softmax_ref>(),
           .ref64 = ir::kernel_fn<&f64::softmax_ref>(),

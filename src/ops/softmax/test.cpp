@@ -1,3 +1,5 @@
+#include "autodiff/autodiff.h"
+#include "harness/op_data.h"
 #include "ops/families/quantized/quantized_cases.h"
 #include "ops/families/softmax/softmax_cases.h"
 
@@ -52,6 +54,34 @@ TEST(softmax, of_int8_is_near_the_formula) {
 
 TEST(softmax, neither_overflows_nor_hides_nan) {
   expect_neither_overflow_nor_lost_nan("softmax", 1.0F, 0.0F);
+}
+
+// By the integers: 256 times probabilities, of scale times the integers of x.
+TEST(softmax, of_int8_has_the_gradient_of_what_its_numbers_stand_for) {
+  ir::Graph g;
+  const auto q = std::make_shared<const Quantization>(Quantization{{0.05F}, {3}});
+  const Value x = g.source("x", {DType::i8, {2, 5}, q}, ir::Role::input);
+  const Value y = softmax(x);
+  const Value dy = g.source("dy", {DType::f32, {2, 5}}, ir::Role::input);
+  const autodiff::Cotangent seed{y, dy};
+  const std::vector<int> wanted{x.id()};
+  const int dx = autodiff::append_gradients(g, {&seed, 1}, wanted)[0].gradient;
+  const std::vector<double> numbers{3, -20, 45, 60, 17, -128, 127, 90, 110, 0};
+  const std::vector<double> slopes{1, -2, 0.5, 3, -1, 2, 1, -1, 0.25, 4};
+  const auto values = ir::run_reference(
+      g,
+      {{x.id(), bytes_of(numbers, DType::i8)}, {dy.id(), ir::to_bytes(slopes, ir::Precision::f64)}},
+      ir::Precision::f64);
+  const auto got = ir::to_doubles(values[static_cast<size_t>(dx)], ir::Precision::f64);
+  const auto codes = numbers_of(values[static_cast<size_t>(y.id())], g.type(y.id()));
+  for (size_t row = 0; row < 2; ++row) {
+    double mean = 0.0;
+    for (size_t i = 5 * row; i < 5 * row + 5; ++i) mean += slopes[i] * (codes[i] + 128.0) / 256.0;
+    for (size_t i = 5 * row; i < 5 * row + 5; ++i) {
+      const double p = (codes[i] + 128.0) / 256.0;
+      EXPECT_NEAR(got[i], 256.0 * static_cast<double>(0.05F) * p * (slopes[i] - mean), 1e-5);
+    }
+  }
 }
 
 }  // namespace thimble::test::softmax_test

@@ -117,7 +117,9 @@ std::vector<SwapItem> swap_items(const ir::Graph& graph, const Sequence& sequenc
     const int leader = storage[v] >= 0 ? storage[v] : sharing.leader_of(id);
     if (leader == id) {
       const int64_t bytes = size_bytes(data.type.dtype, data.type.shape);
-      const bool may = is_result[v] == 0 && (storage[v] >= 0 || sharing.has_buffer(id));
+      // What is read back has no quantization (SwapAttrs), and ops of int8 need theirs.
+      const bool may = is_result[v] == 0 && data.type.quantization == nullptr &&
+                       (storage[v] >= 0 || sharing.has_buffer(id));
       if (!may || bytes < smallest_bytes) continue;
       SwapItem item;
       if (storage[v] >= 0) item.name = data.name;

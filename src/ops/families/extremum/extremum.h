@@ -39,6 +39,8 @@ ir::OpDef extremum_place_op(ir::OpDef def);        // attributes ArgmaxOptions
 ir::OpDef extremum_of_two_op(ir::OpDef def);       // two operands (a, b)
 ir::OpDef extremum_of_two_grad_op(ir::OpDef def);  // dx of (dy, a, b)
 
+// What the gradients compare: int8 of one scale as its integers, f32; all else as it is.
+Value compared(Value x);
 // The gradients of an op of two operands; grad: its gradient op.
 std::vector<Value> extremum_of_two_vjp(const ir::VjpContext& c, const ir::OpDef& grad);
 

@@ -3,6 +3,7 @@
 #include <string>
 
 #include <thimble/ops/argmax.h>
+#include <thimble/ops/cast.h>
 #include <thimble/ops/sum.h>
 #include "ops/families/extremum/extremum.h"
 #include "ops/families/move/scales.h"
@@ -117,12 +118,15 @@ ir::OpDef extremum_of_two_grad_op(ir::OpDef def) {
   return def;
 }
 
+Value compared(Value x) { return is_floating(x.dtype()) ? x : cast(x, DType::f32); }
+
 std::vector<Value> extremum_of_two_vjp(const ir::VjpContext& c, const ir::OpDef& grad) {
   std::vector<Value> grads(2);
   for (int i = 0; i < 2; ++i) {
     if (!c.need(i)) continue;
     const Value x = c.input(i);
-    const Value dx = c.grad().graph().add1(grad, {}, {c.grad(), x, c.input(1 - i)});
+    const Value dx =
+        c.grad().graph().add1(grad, {}, {c.grad(), compared(x), compared(c.input(1 - i))});
     grads[static_cast<size_t>(i)] = sum_to(dx, x.shape());
   }
   return grads;

@@ -7,14 +7,18 @@
 // - factor(a, b, scale): the last factor of the result; kernels must be able to take it
 // - add_factors(d, a, b, attrs): completes the sizes
 // - ref, ref64: the kernels
+// - inside_name, inside_ref, inside_ref64: the op that computes the bit mask of the gradient
+// - Value gradient(c, i, g): the gradient by input i, from g, that of the unrounded result
 #pragma once
 
 #include <thimble/attributes.h>
+#include <thimble/ops/sum_to.h>
 
 #include <vector>
 
 #include "ir/op_def.h"
 #include "ops/families/nary/nary.h"
+#include "ops/families/quantized/inside.h"
 #include "ops/families/quantized/quantized.h"
 
 namespace thimble::ops {
@@ -45,6 +49,21 @@ ir::Params quantized_pair_params(const ir::KernelContext& c) {
 }
 
 template <class T>
+const OpDef& quantized_pair_inside_op();
+
+template <class T>
+std::vector<Value> quantized_pair_vjp(const ir::VjpContext& c) {
+  const Value g = straight_through(c, quantized_pair_inside_op<T>());
+  std::vector<Value> grads(2);
+  for (const int i : {0, 1}) {
+    if (c.need(i)) {
+      grads[static_cast<size_t>(i)] = sum_to(T::gradient(c, i, g), c.input(i).shape());
+    }
+  }
+  return grads;
+}
+
+template <class T>
 const OpDef& quantized_pair_op() {
   static const OpDef def{
       .name = T::name,
@@ -59,6 +78,7 @@ const OpDef& quantized_pair_op() {
           .attrs = ir::Attrs::schema_of<typename T::Attrs>(),
       },
       .infer = infer_quantized_pair<T>,
+      .gradient{.vjp = quantized_pair_vjp<T>},
       .kernels{
           .params = quantized_pair_params<T>,
           .ref = T::ref,
@@ -68,6 +88,14 @@ const OpDef& quantized_pair_op() {
       .memory{.in_place = {{0, 0}, {0, 1}}},
       .flow{.elementwise = true},
   };
+  return def;
+}
+
+template <class T>
+const OpDef& quantized_pair_inside_op() {
+  static const OpDef def =
+      inside_op(quantized_pair_op<T>(), T::inside_name, infer_inside<infer_quantized_pair<T>>,
+                T::inside_ref, T::inside_ref64);
   return def;
 }
 

@@ -6,6 +6,7 @@
 #include "ops/families/update/adam_simd.h"
 #include "ops/families/update/block_codes.h"
 #include "ops/families/update/moments.h"
+#include "ops/families/update/rounded_update.h"
 #include "ops/families/update/row_update.h"
 
 namespace thimble::ops {
@@ -21,8 +22,8 @@ using real = double;
 #include "ops/families/update/adam_ref.h"
 }  // namespace f64
 
-// Base of types for Update. S: the settings; T: the type itself, with bool decoupled(const S&) and
-// rows_name.
+// Base of types for Update. S: the settings; T: the type itself, with bool decoupled(const S&),
+// rows_name and rounded_name.
 template <class S, class T>
 struct AdamFamily {
   using Settings = S;
@@ -82,6 +83,8 @@ struct AdamFamily {
     return s.weight_decay != 0.0 ? "weight_decay" : s.state_bits != 32 ? "state_bits=8" : "";
   }
   static const OpDef& by_rows() { return RowUpdate<T>::op(); }
+  static bool shrinks(const S& s) { return T::decoupled(s); }
+  static ir::IntegerRule integers() { return RoundedUpdate<T>::rule(); }
   template <auto whole, auto quantized>
   static void either(const ir::KernelCall& call) {
     const bool has_blocks = static_cast<const adam_dims*>(call.params)->blocks > 0;

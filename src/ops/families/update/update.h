@@ -10,6 +10,7 @@
 #include <memory>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "ir/graph.h"
 #include "ir/optimizer_value.h"
@@ -65,6 +66,8 @@ class SettingChecks {
 //   type_name: the name of the settings, where it is not `optimizer` with a capital
 //   what RowUpdate (row_update.h) asks for, and by_rows: its op, where the rule may be applied to
 //     some rows alone
+//   what RoundedUpdate (rounded_update.h) asks for, and integers: its rule, where the rule may be
+//     applied to whole numbers
 template <class T>
 struct Update {
   using Settings = typename T::Settings;
@@ -84,13 +87,13 @@ struct Update {
 
   // The ops of the folder, returned by op_folder_...
   static std::span<const OpDef* const> folder() {
-    if constexpr (requires { T::by_rows(); }) {
-      static const OpDef* const defs[] = {&op(), &T::by_rows()};
-      return defs;
-    } else {
-      static const OpDef* const defs[] = {&op()};
-      return defs;
-    }
+    static const std::vector<const OpDef*> defs = [] {
+      std::vector<const OpDef*> all{&op()};
+      if constexpr (requires { T::by_rows(); }) all.push_back(&T::by_rows());
+      if constexpr (requires { T::integers(); }) all.push_back(T::integers().update);
+      return all;
+    }();
+    return defs;
   }
 
   // The checked types of the parameter and of its states: the inputs from `first` on.
@@ -154,6 +157,7 @@ struct Update {
         return T::reaches_all_rows(settings.as<Settings>());
       };
     }
+    if constexpr (requires { T::integers(); }) def.integers = T::integers();
     if constexpr (requires { T::state_bits_name; }) def.optimizer.state_bits = T::state_bits_name;
     int number = 0;
     for (const ir::ArgDoc& state : T::state_docs()) {

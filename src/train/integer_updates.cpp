@@ -1,0 +1,89 @@
+#include "train/integer_updates.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "ops/families/update/gradients.h"
+
+namespace thimble::train {
+namespace {
+
+// The real numbers that 1 stands for in a parameter of whole numbers, for each index of an axis or,
+// without one, for all.
+struct Units {
+  std::vector<double> sizes;
+  std::optional<int> axis;
+};
+
+// Those of a bias are known to the op that reads it.
+Units units_of(const ir::Graph& graph, int id) {
+  const ir::TensorType& type = graph.type(id);
+  if (type.quantization != nullptr) {
+    const Quantization& q = *type.quantization;
+    return {{q.scales.begin(), q.scales.end()}, q.axis};
+  }
+  for (const ir::Node& node : graph.nodes) {
+    if (node.inputs.empty() || node.inputs.back() != id) continue;
+    if (node.op->integers.bias_units == nullptr) continue;
+    std::vector<const ir::TensorType*> inputs;
+    std::vector<ir::TensorType> outputs;
+    for (const int input : node.inputs) inputs.push_back(input < 0 ? nullptr : &graph.type(input));
+    for (const int output : node.outputs) outputs.push_back(graph.type(output));
+    return {node.op->integers.bias_units({node.attrs, inputs, outputs}), 0};
+  }
+  throw Error(graph.data(id).name,
+              "is of i32 and trained, but no layer reads it as its bias; freeze it");
+}
+
+}  // namespace
+
+Value scaled_by_units(ir::Graph& graph, Value grad, int source) {
+  const Units units = units_of(graph, source);
+  if (units.sizes.empty()) return grad;
+  const double largest = *std::max_element(units.sizes.begin(), units.sizes.end());
+  std::vector<float> factors;
+  for (const double size : units.sizes) {
+    const double unit = std::max(size, kLeastScale * largest);
+    const double factor =
+        std::min(1.0 / (unit * unit), static_cast<double>(std::numeric_limits<float>::max()));
+    factors.push_back(static_cast<float>(factor));
+  }
+  std::vector<int64_t> dims;
+  if (units.axis) {
+    dims.assign(static_cast<size_t>(grad.shape().rank()), 1);
+    dims[static_cast<size_t>(*units.axis)] = static_cast<int64_t>(factors.size());
+  }
+  const Value constant =
+      graph.own_constant(fmt::format("@gradient_scale_{}", *graph.data(source).name),
+                         [&] { return Array(factors, Shape(dims)); });
+  return ops::times(grad, constant);
+}
+
+void require_f32(Value param, const ir::StateSpec& spec) {
+  if (spec.type.dtype == DType::f32) return;
+  throw Error(param.name(),
+              fmt::format("is of {}, whose {} is kept in f32 alone; set state_bits to 32",
+                          to_string(param.dtype()), spec.name));
+}
+
+void check_whole(Value param, const ParamGroup* group, const UpdateOptions& options) {
+  const auto refuse = [&](const char* what, const char* instead) {
+    throw Error(param.name(),
+                fmt::format("is of {}, and {}; {}", to_string(param.dtype()), what, instead));
+  };
+  if (options.ema_decay != 0.0) {
+    refuse("averages are kept of f32 parameters alone", "set ema_decay to 0");
+  }
+  if (options.scheduled_momentum) {
+    refuse("a cycled momentum is for f32 parameters alone", "take a schedule without it");
+  }
+  if (group != nullptr && (group->l1 != 0.0 || group->l2 != 0.0)) {
+    refuse("l1 and l2 are for f32 parameters alone", "set weight_decay in their place");
+  }
+}
+
+}  // namespace thimble::train

@@ -1,0 +1,230 @@
+// Training of quantized graphs: int8 weights and int32 biases.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <thimble/thimble.h>
+
+#include <cmath>
+
+#include "io/temporary_folder.h"
+#include "ir/graph.h"
+
+namespace thimble::test::quantized_training_test {
+namespace {
+
+using testing::HasSubstr;
+
+// The recipe lenet5 after a short training, and its int8 form.
+struct Models {
+  Graph f32;
+  Graph int8;
+};
+
+const data::Dataset& digits() {
+  static const data::Dataset all = data::digits(1000, 1);
+  return all;
+}
+const data::Dataset& test_digits() {
+  static const data::Dataset all = data::digits(500, 2, data::Split::test);
+  return all;
+}
+
+const Models& models() {
+  static const Models made = [] {
+    const Recipe& recipe = find_recipe("lenet5");
+    Trainer trainer(recipe.build(),
+                    {.optimizer = recipe.optimizer(), .batch = 32, .seed = 1, .threads = 2});
+    trainer.fit(digits().take(600), {.epochs = 2});
+    const TemporaryFolder folder;
+    trainer.save_model(folder / "m.safetensors");
+    Graph f32 = load_model(folder / "m.safetensors");
+    Graph int8 = quantize_model(f32, digits(), {.samples = 128}).graph;
+    return Models{std::move(f32), std::move(int8)};
+  }();
+  return made;
+}
+
+Trainer trainer_of(const Graph& graph, const Optimizer& optimizer, TrainerOptions options = {}) {
+  options.optimizer = optimizer;
+  options.batch = 32;
+  options.seed = 3;
+  if (options.threads == 0) options.threads = 2;
+  return {graph, options};
+}
+
+double accuracy_of(Trainer& trainer) {
+  return trainer.evaluate(test_digits()).metrics.at("accuracy");
+}
+
+TEST(quantized_training, of_lenet5_lowers_its_loss_and_raises_its_accuracy) {
+  for (const Optimizer& optimizer :
+       {Optimizer(SGD{.lr = 0.02}), Optimizer(SGD{.lr = 0.005, .momentum = 0.9})}) {
+    Trainer trainer = trainer_of(models().int8, optimizer);
+    const Evaluation before = trainer.evaluate(test_digits());
+    const FitResult result = trainer.fit(digits(), {.epochs = 3});
+    const Evaluation after = trainer.evaluate(test_digits());
+    EXPECT_LT(result.epochs.back().train.loss, 0.8 * result.epochs.front().train.loss)
+        << optimizer.text();
+    EXPECT_LT(after.loss, 0.7 * before.loss) << optimizer.text();
+    EXPECT_GT(after.metrics.at("accuracy"), before.metrics.at("accuracy") + 0.03)
+        << optimizer.text();
+    EXPECT_EQ(trainer.parameter("conv1.weight").dtype(), DType::i8);
+    EXPECT_EQ(trainer.parameter("conv1.bias").dtype(), DType::i32);
+  }
+}
+
+TEST(quantized_training, by_adam_moves_whole_numbers) {
+  Trainer trainer = trainer_of(models().int8, Adam{.lr = 0.3});
+  const double before = trainer.evaluate(test_digits()).loss;
+  trainer.fit(digits(), {.epochs = 2});
+  EXPECT_LT(trainer.evaluate(test_digits()).loss, 0.8 * before);
+}
+
+TEST(quantized_training, at_a_rate_of_0_moves_nothing) {
+  for (const Optimizer& optimizer : {Optimizer(SGD{.lr = 0.0}), Optimizer(Adam{.lr = 0.0})}) {
+    Trainer trainer = trainer_of(models().int8, optimizer);
+    const std::string before = trainer.weights_sha256();
+    trainer.fit(digits().take(96), {.epochs = 2});
+    EXPECT_EQ(trainer.weights_sha256(), before) << optimizer.text();
+  }
+}
+
+// A step by the scaled gradients of the integers is one of the real numbers: the gradient by an
+// integer is the scale times that by the real number that it stands for.
+TEST(quantized_training, has_gradients_that_point_where_those_of_f32_do) {
+  Trainer f32 = trainer_of(models().f32, SGD{});
+  Trainer int8 = trainer_of(models().int8, SGD{});
+  const data::Dataset batch = digits().take(32);
+  const Gradients wanted = f32.gradients(batch);
+  const Gradients got = int8.gradients(batch);
+  ASSERT_EQ(got.values.size(), 10U);
+  for (const ir::ValueData& data : models().int8.ir().values) {
+    if (data.role != ir::Role::parameter || data.type.quantization == nullptr) continue;
+    const std::vector<float> scales = data.type.quantization->scales;
+    const std::vector<float> a = wanted.values.at(*data.name).floats();
+    const std::vector<float> b = got.values.at(*data.name).floats();
+    ASSERT_EQ(a.size(), b.size());
+    double ab = 0.0;
+    double aa = 0.0;
+    double bb = 0.0;
+    for (size_t i = 0; i < a.size(); ++i) {
+      const auto x = static_cast<double>(a[i]);
+      const double y =
+          static_cast<double>(b[i]) / static_cast<double>(scales[i / (a.size() / scales.size())]);
+      ab += x * y;
+      aa += x * x;
+      bb += y * y;
+    }
+    EXPECT_GT(ab / std::sqrt(aa * bb), 0.9) << *data.name;
+    EXPECT_NEAR(std::sqrt(bb / aa), 1.0, 0.2) << *data.name;
+  }
+}
+
+TEST(quantized_training, has_the_same_bits_on_every_number_of_threads_and_after_a_resume) {
+  const auto options = [](int threads) { return TrainerOptions{.threads = threads}; };
+  const data::Dataset some = digits().take(200);
+  const SGD sgd{.lr = 0.01, .momentum = 0.9};
+  Trainer one = trainer_of(models().int8, sgd, options(1));
+  Trainer two = trainer_of(models().int8, sgd, options(2));
+  one.fit(some, {.epochs = 2});
+  const TemporaryFolder folder;
+  two.fit(some, {.epochs = 1});
+  two.save(folder / "c.safetensors");
+  Trainer resumed = trainer_of(models().int8, sgd, options(2));
+  resumed.resume(folder / "c.safetensors");
+  resumed.fit(some, {.epochs = 2, .initial_epoch = 1});
+  EXPECT_EQ(resumed.weights_sha256(), one.weights_sha256());
+  // A file of the model has the trained integers.
+  resumed.save_model(folder / "m.safetensors");
+  Trainer again = trainer_of(load_model(folder / "m.safetensors"), sgd);
+  EXPECT_EQ(again.weights_sha256(), one.weights_sha256());
+}
+
+TEST(quantized_training, holds_parameters_in_a_quarter_of_the_memory) {
+  const auto plan_of = [](const Graph& graph, const char* frozen) {
+    TrainerOptions options{.optimizer = SGD{.momentum = 0.9}, .batch = 8, .threads = 1};
+    if (frozen != nullptr) options.groups = {{.pattern = frozen, .frozen = true}};
+    return plan_training(graph, options);
+  };
+  const Plan f32 = plan_of(models().f32, nullptr);
+  const Plan int8 = plan_of(models().int8, nullptr);
+  EXPECT_LT(int8.parameter_bytes, 0.27 * static_cast<double>(f32.parameter_bytes));
+  EXPECT_EQ(int8.state_bytes, f32.state_bytes);
+  const Plan head = plan_of(models().int8, "conv*");
+  EXPECT_LT(head.planned_peak_bytes, int8.planned_peak_bytes);
+  EXPECT_LT(head.state_bytes, int8.state_bytes);
+}
+
+TEST(quantized_training, accumulates_gradients_in_f32) {
+  Trainer parts = trainer_of(models().int8, SGD{.lr = 0.01}, {.accumulate = 2});
+  const double before = parts.evaluate(test_digits()).loss;
+  parts.fit(digits().take(320), {.epochs = 3});
+  EXPECT_LT(parts.evaluate(test_digits()).loss, before);
+}
+
+TEST(quantized_training, refuses_what_whole_numbers_cannot_have) {
+  const auto error = [](const Optimizer& optimizer, const TrainerOptions& options = {}) {
+    try {
+      trainer_of(models().int8, optimizer, options);
+    } catch (const Error& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  EXPECT_THAT(error(LAMB{}), testing::AllOf(HasSubstr("is of i8, and lamb trains f32"),
+                                            HasSubstr("take one of adam, adamw, sgd")));
+  EXPECT_THAT(error(SGD{}, {.ema_decay = 0.9}), HasSubstr("set ema_decay to 0"));
+  EXPECT_THAT(error(SGD{}, {.groups = {{.pattern = "dense1.weight", .l2 = 0.1}}}),
+              HasSubstr("l1 and l2 are for f32 parameters alone"));
+  EXPECT_THAT(error(Adam{.state_bits = 8}), HasSubstr("set state_bits to 32"));
+}
+
+TEST(quantized_training, is_of_parameters_that_are_not_frozen) {
+  Graph g;
+  const auto x = g.input("x", {2}, DType::i8, {.scales = {0.5F}});
+  const auto w = g.parameter("w", {3, 2}, init::constant(4), DType::i8,
+                             {.scales = {0.5F, 0.25F, 1.0F}, .axis = 0});
+  const auto b = g.parameter("b", {3}, init::zeros(), DType::i32);
+  g.parameter("other", {3}, init::zeros(), DType::bf16);
+  g.minimize(mean(square(dequantize(quantized_dense(x, w, b, {.scale = 0.5})))));
+  const auto trains = [](const Graph& graph) {
+    return plan_training(graph, {.optimizer = SGD{}, .batch = 4, .threads = 1});
+  };
+  EXPECT_THAT([&] { static_cast<void>(trains(g)); },
+              testing::ThrowsMessage<Error>(HasSubstr("nothing to train")));
+  EXPECT_EQ(g.unfreeze("*"), 2);
+  EXPECT_GT(trains(g).planned_peak_bytes, 0);
+  EXPECT_THAT([&] { g.unfreeze("other"); },
+              testing::ThrowsMessage<Error>(HasSubstr("no parameter of f32, i8 with a scale")));
+}
+
+// Quantization-aware scaling by hand: of a dense layer of one sample, and with a dead channel.
+TEST(quantized_training, divides_gradients_by_squares_of_scales) {
+  Graph g;
+  const Quantization q{.scales = {0.5F, 0.25F, 1e-12F}, .axis = 0};
+  const auto x = g.input("x", {2}, DType::i8, {.scales = {0.125F}});
+  const auto w = g.parameter("w", {3, 2}, init::constant(4), DType::i8, q);
+  const auto b = g.parameter("b", {3}, init::zeros(), DType::i32);
+  const auto y = dequantize(quantized_dense(x, w, b, {.scale = 0.25}));
+  g.minimize(sum(y));
+  g.unfreeze("*");
+  const data::Dataset one =
+      data::in_memory({{"x", {2}, DType::i8}}, {Array(std::vector<int8_t>{8, -16}, {1, 2})});
+  // By an integer of the weight: scale * x; that over the square is x over the scale: 1 and -2 by
+  // 1/2 and 1/4. By the bias: 1 over scale of x times that of the weight. A dead channel counts
+  // as 2^-10 of the largest scale: 1e-12 * 2^22 moves nothing that is seen.
+  Trainer trainer(g, {.optimizer = SGD{.lr = 1.0}, .batch = 1, .seed = 5, .threads = 1});
+  trainer.step(one);
+  const std::vector<int8_t> weight = [&] {
+    const Array values = trainer.parameter("w");
+    const auto span = values.as<int8_t>();
+    return std::vector<int8_t>(span.begin(), span.end());
+  }();
+  EXPECT_EQ(weight, (std::vector<int8_t>{2, 8, 0, 12, 4, 4}));
+  const Array bias = trainer.parameter("b");
+  EXPECT_EQ(bias.as<int32_t>()[0], -16);
+  EXPECT_EQ(bias.as<int32_t>()[1], -32);
+  EXPECT_EQ(bias.as<int32_t>()[2], 0);
+}
+
+}  // namespace
+}  // namespace thimble::test::quantized_training_test
