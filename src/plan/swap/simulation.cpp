@@ -31,9 +31,9 @@ void TransferSimulation::wait(size_t slot) {
 }
 
 void TransferSimulation::run(double until) {
-  const auto next = std::min_element(
-      waiting_.begin(), waiting_.end(),
-      [](const Waiting& a, const Waiting& b) { return a.deadline < b.deadline; });
+  const auto next =
+      std::min_element(waiting_.begin(), waiting_.end(),
+                       [](const Waiting& a, const Waiting& b) { return a.deadline < b.deadline; });
   const double ms = std::min(next->left_ms, until - at_);
   at_ += ms;
   next->left_ms -= ms;

@@ -135,9 +135,9 @@ class Building {
     to_.graph().values[static_cast<size_t>(to_.new_id(id))].role = ir::Role::activation;
   }
   void write(const Residency& residency, int id) {
-    static_cast<void>(
-        add(swap_write_op(), {.slot = slot(residency.item), .deadline = residency.write_deadline()},
-            to_.new_id(id), nullptr));
+    static_cast<void>(add(swap_write_op(),
+                          {.slot = slot(residency.item), .deadline = residency.write_deadline()},
+                          to_.new_id(id), nullptr));
   }
   void wait_for_write(int item, int id) {
     static_cast<void>(add(swap_written_op(), {.slot = slot(item)}, to_.new_id(id), nullptr));
@@ -336,9 +336,8 @@ Swapped swap(const ir::Graph& graph, const SwapOptions& options) {
 
 Swapped apply_swap(const ir::Graph& graph, const ArenaOptions& options,
                    const SwapDecisions& decisions, const SwapCosts& costs) {
-  const SwapOptions given{.arena = options,
-                          .in_file = decisions.in_file,
-                          .smallest_bytes = decisions.smallest_bytes};
+  const SwapOptions given{
+      .arena = options, .in_file = decisions.in_file, .smallest_bytes = decisions.smallest_bytes};
   Transfers transfers = nothing_swapped(graph, given);
   if (!place(graph, decisions, transfers)) {
     throw Error("swap", "the transfers that were decided are those of another step");

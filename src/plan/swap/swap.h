@@ -77,8 +77,8 @@ struct TransferTimes {
   double busy_ms = 0.0;
   double stall_ms = 0.0;  // that the step waits for them
 };
-// Simulates a step with its transfers. costs: node_ms of transfers is ignored. Bytes are as they are
-// moved, without rounding to the alignment.
+// Simulates a step with its transfers. costs: node_ms of transfers is ignored. Bytes are as they
+// are moved, without rounding to the alignment.
 [[nodiscard]] TransferTimes transfer_times(const ir::Graph& graph, const SwapCosts& costs);
 // The same of a step with the costs of its nodes without transfers.
 [[nodiscard]] TransferTimes times_of(const ir::Graph& graph, SwapCosts costs);
