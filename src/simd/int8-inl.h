@@ -1,5 +1,4 @@
-// Parts of int8 convolutions: words of neighbouring taps, and how sums become int8. Included once
-// per vector target.
+// How the sums of int8 convolutions become int8. Included once per vector target.
 
 #if defined(THIMBLE_SIMD_INT8_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef THIMBLE_SIMD_INT8_INL_H_
@@ -11,161 +10,32 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "simd/int8.h"
 #include "simd/int8_scratch.h"
-#include "simd/tile-inl.h"
+#include "simd/int8_words-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace thimble::simd::HWY_NAMESPACE {
-
-using I32 = hn::ScalableTag<int32_t>;
-using VecI = hn::Vec<I32>;
-using I8 = hn::Rebind<int8_t, I32>;
-
-#undef THIMBLE_INT8_VNNI
-#if HWY_TARGET == HWY_AVX3 && (HWY_COMPILER_GCC_ACTUAL || HWY_COMPILER_CLANG)
-#define THIMBLE_INT8_VNNI 1
-#else
-#define THIMBLE_INT8_VNNI 0
-#endif
-
-// Words of two numbers of 16 bits.
-struct Pairs {
-  using Element = int16_t;
-  static constexpr int kUnit = 2;
-
-  // sum + the products of the numbers in a word, in every lane.
-  static HWY_INLINE VecI dot(VecI sum, VecI a, VecI b) {
-#if HWY_TARGET == HWY_AVX3
-    return VecI{_mm512_add_epi32(sum.raw, _mm512_madd_epi16(a.raw, b.raw))};
-#elif HWY_TARGET == HWY_AVX2
-    return VecI{_mm256_add_epi32(sum.raw, _mm256_madd_epi16(a.raw, b.raw))};
-#elif HWY_TARGET == HWY_SSE2
-    return VecI{_mm_add_epi32(sum.raw, _mm_madd_epi16(a.raw, b.raw))};
-#else
-    const VecI low =
-        hn::Mul(hn::ShiftRight<16>(hn::ShiftLeft<16>(a)), hn::ShiftRight<16>(hn::ShiftLeft<16>(b)));
-    const VecI high = hn::Mul(hn::ShiftRight<16>(a), hn::ShiftRight<16>(b));
-    return hn::Add(sum, hn::Add(low, high));
-#endif
-  }
-  static Element padding(int /*zero*/) { return 0; }
-  static HWY_INLINE void copy(Element* to, const int8_t* from, int count, int zero) {
-    copy_vectors<hn::CappedTag<int16_t, 8>>(to, from, count, zero);
-  }
-  template <class D>
-  static HWY_INLINE void copy_vectors(Element* to, const int8_t* from, int count, int zero) {
-    const D d16;
-    const hn::Rebind<int8_t, D> d8;
-    const auto less = hn::Set(d16, static_cast<int16_t>(zero));
-    const auto step = static_cast<int>(hn::Lanes(d16));
-    const auto at = [&](int i) HWY_ATTR {
-      hn::StoreU(hn::Sub(hn::PromoteTo(d16, hn::LoadU(d8, from + i)), less), d16, to + i);
-    };
-    int i = 0;
-    for (; i + step <= count; i += step) at(i);
-    if (i < count && count >= step) at(count - step);  // once more for some
-    if (count >= step) return;
-    for (; i < count; ++i) to[i] = static_cast<int16_t>(from[i] - zero);
-  }
-  // Two weights.
-  static HWY_INLINE int32_t word(const int8_t* w) {
-    const auto high = static_cast<uint32_t>(static_cast<uint16_t>(w[1])) << 16;
-    return static_cast<int32_t>(static_cast<uint16_t>(w[0]) | high);
-  }
-  // Where the sums of a vector of channels with these packed weights begin; stride: between words.
-  static HWY_INLINE VecI start(const int32_t* /*weights*/, int /*words*/, int64_t /*stride*/,
-                               int /*zero*/) {
-    return hn::Zero(I32());
-  }
-  // A word a channel of kCount rows; load(i): row i's int8.
-  template <int kCount, class Load>
-  static HWY_INLINE VecI gather(const Load& load, int zero) {
-    const I32 d;
-    const VecI less = hn::Set(d, zero);
-    const VecI low = hn::And(hn::Sub(hn::PromoteTo(d, load(0)), less), hn::Set(d, 0xFFFF));
-    if constexpr (kCount == 1) return low;
-    return hn::Or(low, hn::ShiftLeft<16>(hn::Sub(hn::PromoteTo(d, load(1)), less)));
-  }
-};
-
-#if THIMBLE_INT8_VNNI
-// Words of four bytes, of x without sign.
-struct Quads {
-  using Element = uint8_t;
-  static constexpr int kUnit = 4;
-
-  static HWY_INLINE VecI dot(VecI sum, VecI a, VecI b) {
-    // Highway's AVX3 target does not include the instruction; the caller has asked the processor.
-    __asm__("vpdpbusd %2, %1, %0" : "+v"(sum.raw) : "v"(a.raw), "v"(b.raw));
-    return sum;
-  }
-  static Element padding(int zero) { return static_cast<uint8_t>(zero + 128); }
-  static HWY_INLINE void copy(Element* to, const int8_t* from, int count, int /*zero*/) {
-    copy_vectors<hn::CappedTag<uint8_t, 16>>(to, from, count);
-  }
-  template <class D>
-  static HWY_INLINE void copy_vectors(Element* to, const int8_t* from, int count) {
-    const D d8;
-    const auto sign = hn::Set(d8, uint8_t{0x80});
-    const auto* const bytes = reinterpret_cast<const uint8_t*>(from);
-    const auto step = static_cast<int>(hn::Lanes(d8));
-    const auto at = [&](int i) HWY_ATTR {
-      hn::StoreU(hn::Xor(hn::LoadU(d8, bytes + i), sign), d8, to + i);
-    };
-    int i = 0;
-    for (; i + step <= count; i += step) at(i);
-    if (i < count && count >= step) at(count - step);  // once more for some
-    if (count >= step) return;
-    for (; i < count; ++i) to[i] = static_cast<uint8_t>(bytes[i] ^ 0x80U);
-  }
-  // Four weights.
-  static HWY_INLINE int32_t word(const int8_t* w) {
-    int32_t four = 0;
-    std::memcpy(&four, w, sizeof(four));
-    return four;
-  }
-  // x + 128 stands for x less its zero point: the sum of the weights is too much 128 + zero times.
-  static HWY_INLINE VecI start(const int32_t* weights, int words, int64_t stride, int zero) {
-    const I32 d;
-    const VecI ones = hn::Set(d, 0x01010101);
-    VecI sum = hn::Zero(d);
-    for (int word = 0; word < words; ++word) {
-      sum = dot(sum, ones, hn::Load(d, weights + word * stride));
-    }
-    return hn::Mul(sum, hn::Set(d, -(128 + zero)));
-  }
-  template <int kCount, class Load>
-  static HWY_INLINE VecI gather(const Load& load, int /*zero*/) {
-    const I32 d;
-    const hn::Rebind<uint8_t, I32> bytes;
-    const auto row = [&](int i) HWY_ATTR { return hn::PromoteTo(d, hn::BitCast(bytes, load(i))); };
-    VecI word = row(0);
-    if constexpr (kCount > 1) word = hn::Or(word, hn::ShiftLeft<8>(row(1)));
-    if constexpr (kCount > 2) word = hn::Or(word, hn::ShiftLeft<16>(row(2)));
-    if constexpr (kCount > 3) word = hn::Or(word, hn::ShiftLeft<24>(row(3)));
-    return hn::Xor(word, hn::Set(d, static_cast<int32_t>(0x80808080U)));
-  }
-};
-#endif
 
 // Factors that turn the sums of a vector of channels into results. Loops copy it, so that its
 // fields stay in registers: stores of int8 could change any object that others see.
 class Finish {
  public:
-  // folds: sums contain the bias. shifts_down: no factor of fixed point is above 1.
-  Finish(const Int8Result& result, const Int8Scratch& s, bool folds, bool shifts_down)
+  // folds: sums contain the bias. below_one: no factor is above 1.
+  Finish(const Int8Result& result, const Int8Scratch& s, bool folds, bool below_one)
       : result_(result),
         s_(s),
         folds_(folds),
         is_fixed_(result.out.fixed_point != 0),
-        one_by_one_(is_fixed_ && (!shifts_down || lanes() == 1)),
+        one_by_one_(is_fixed_ && (!below_one || lanes() == 1)),
+        only_scales_(!is_fixed_ && folds && below_one),
         low_(static_cast<float>(result.out.low - result.out.zero_point)),
         high_(static_cast<float>(result.out.high - result.out.zero_point)) {}
 
-  // k: the channel in the scratch; first: the channel of factors[0]; count: channels stored.
+  [[nodiscard]] HWY_INLINE bool goes_one_by_one() const { return one_by_one_; }
+
+  // k: the position in the scratch; first: its channel, of factors; count: channels stored.
   HWY_INLINE void store(VecI sum, int8_t* to, int k, int first, int count) const {
     const I32 d;
     const VecI whole = folds_ ? sum : add_bias(sum, k);
@@ -194,24 +64,71 @@ class Finish {
     for (int i = 0; i < count; ++i) to[i] = static_cast<int8_t>(numbers[i]);
   }
 
-#if THIMBLE_INT8_VNNI
+#if HWY_TARGET == HWY_AVX3
   // Four vectors whose channels are interleaved (int8_channel_at); k: the position of the first.
   HWY_INLINE void store_wide(const VecI* sums, int8_t* to, int k) const {
-    __m512i y[4];
-    THIMBLE_UNROLL
-    for (int v = 0; v < 4; ++v) {
-      const int at = k + v * kInt8MostLanes;
-      const VecI whole = folds_ ? sums[v] : add_bias(sums[v], at);
-      y[v] = (is_fixed_ ? fixed(whole, at) : floating(whole, at)).raw;
+    _mm512_storeu_si512(to, narrow<4>(sums, k));
+  }
+  // Whole vectors; k: the position of the first; last: where the channels of the last vector begin
+  // in `to`, at most behind those of the others.
+  template <int kVectors>
+  HWY_INLINE void store_vectors(const VecI* sums, int8_t* to, int k, int last) const {
+    const __m512i order = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
+    const __m512i all = _mm512_permutexvar_epi32(order, narrow<kVectors>(sums, k));
+    const __m256i low = _mm512_castsi512_si256(all);
+    if constexpr (kVectors == 4) {
+      if (last == 3 * kInt8MostLanes) return _mm512_storeu_si512(to, all);
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), low);
+      store_16(_mm512_extracti32x4_epi32(all, 2), to + 2 * kInt8MostLanes);
+      store_16(_mm512_extracti32x4_epi32(all, 3), to + last);
+    } else if constexpr (kVectors == 3) {
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), low);
+      store_16(_mm512_extracti32x4_epi32(all, 2), to + last);
+    } else if constexpr (kVectors == 2) {
+      store_16(_mm512_castsi512_si128(all), to);
+      store_16(_mm256_extracti128_si256(low, 1), to + last);
+    } else {
+      store_16(_mm512_castsi512_si128(all), to + last);
     }
-    const __m512i zero = _mm512_set1_epi16(static_cast<int16_t>(result_.out.zero_point));
-    const __m512i low = _mm512_add_epi16(_mm512_packs_epi32(y[0], y[1]), zero);
-    const __m512i high = _mm512_add_epi16(_mm512_packs_epi32(y[2], y[3]), zero);
-    _mm512_storeu_si512(to, _mm512_packs_epi16(low, high));
   }
 #endif
 
  private:
+#if HWY_TARGET == HWY_AVX3
+  static HWY_INLINE void store_16(__m128i v, int8_t* to) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), v);
+  }
+  // Results of up to four vectors: in every 16 bytes, 4 of each.
+  template <int kVectors>
+  HWY_INLINE __m512i narrow(const VecI* sums, int k) const {
+    __m512i y[4];
+    if (only_scales_) {
+      THIMBLE_UNROLL
+      for (int v = 0; v < kVectors; ++v) {
+        // Within int32; what follows saturates.
+        const __m512 scale = _mm512_loadu_ps(s_.scale + k + v * kInt8MostLanes);
+        y[v] = _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_cvtepi32_ps(sums[v].raw), scale));
+      }
+    } else {
+      THIMBLE_UNROLL
+      for (int v = 0; v < kVectors; ++v) {
+        const int at = k + v * kInt8MostLanes;
+        const VecI whole = folds_ ? sums[v] : add_bias(sums[v], at);
+        y[v] = (is_fixed_ ? fixed(whole, at) : floating(whole, at)).raw;
+      }
+    }
+    THIMBLE_UNROLL
+    for (int v = kVectors; v < 4; ++v) y[v] = y[kVectors - 1];
+    const __m512i zero = _mm512_set1_epi16(static_cast<int16_t>(result_.out.zero_point));
+    const __m512i low = _mm512_adds_epi16(_mm512_packs_epi32(y[0], y[1]), zero);
+    const __m512i high = _mm512_adds_epi16(_mm512_packs_epi32(y[2], y[3]), zero);
+    const __m512i all = _mm512_packs_epi16(low, high);
+    return _mm512_max_epi8(
+        _mm512_min_epi8(all, _mm512_set1_epi8(static_cast<char>(result_.out.high))),
+        _mm512_set1_epi8(static_cast<char>(result_.out.low)));
+  }
+#endif
+
   // The sum with the bias, which saturates.
   HWY_INLINE VecI add_bias(VecI sum, int k) const {
     const I32 d;
@@ -279,8 +196,9 @@ class Finish {
   Int8Scratch s_;
   bool folds_;
   bool is_fixed_;
-  bool one_by_one_;  // in fixed point
-  float low_;        // of results less their zero point
+  bool one_by_one_;   // in fixed point
+  bool only_scales_;  // in float: sums with their bias times scales stay within int32
+  float low_;         // of results less their zero point
   float high_;
 };
 
@@ -293,22 +211,27 @@ inline bool can_fold(const int32_t* bias, int first, int count, int64_t taps) {
                                         [](int32_t b) { return b > -kMostBias && b < kMostBias; });
 }
 
-// Bias and factors of the channels [first, first + count), zeros behind them. Whether no factor of
-// fixed point is above 1. wide: channels that are interleaved (int8_channel_at).
-inline bool prepare_channels(const Int8Scratch& s, const int32_t* bias, const Int8Result& result,
-                             int first, int count, int wide = 0) {
+// Bias and factors of the positions [0, count), zeros up to a whole number of kInt8MostLanes.
+// channel_at(k): the channel at a position. Whether no factor is above 1.
+template <class ChannelAt>
+bool prepare_channels(const Int8Scratch& s, const int32_t* bias, const Int8Result& result,
+                      int count, const ChannelAt& channel_at) {
   const int padded = static_cast<int>(round_up(count, kInt8MostLanes));
-  bool shifts_down = true;
-  for (int k = 0; k < padded; ++k) {
-    const int channel = first + int8_channel_at(k, wide);
-    const quantized_factor f = k < count ? result.factors[channel] : quantized_factor{};
-    s.bias[k] = bias != nullptr && k < count ? bias[channel] : 0;
+  bool below_one = true;
+  for (int k = 0; k < count; ++k) {
+    const int channel = channel_at(k);
+    const quantized_factor f = result.factors[channel];
+    s.bias[k] = bias != nullptr ? bias[channel] : 0;
     s.scale[k] = f.scale;
     s.multiplier[k] = f.multiplier;
     s.shift[k] = -f.shift;
-    shifts_down = shifts_down && f.shift <= 0;
+    below_one = below_one && f.shift <= 0 && f.scale <= 1.0F - 0x1p-24F;
   }
-  return shifts_down;
+  for (int k = count; k < padded; ++k) {
+    s.bias[k] = s.multiplier[k] = s.shift[k] = 0;
+    s.scale[k] = 0.0F;
+  }
+  return below_one;
 }
 
 }  // namespace thimble::simd::HWY_NAMESPACE

@@ -1,15 +1,21 @@
 // int8 convolutions as products of packed matrices. The weights are packed once a call: words of 4
-// bytes that hold the weights of neighbouring taps, a vector of output channels side by side. A
-// task copies the windows of some pixels into rows of words and runs register tiles over them, so
-// that an instruction multiplies and adds the taps of a word in every lane. With VNNI a word is 4
-// bytes without sign, x + 128, and the sums are corrected by the sums of the weights. Else it is 2
-// numbers of 16 bits, x less its zero point. Depthwise convolutions make such words of neighbouring
-// rows (int8_depthwise-inl.h).
+// bytes that hold the weights of neighbouring taps, a vector of output channels side by side
+// (int8_weights-inl.h). A task copies the pixels that a block of windows reads, with cells for
+// those outside the image, and runs register tiles over them: a tile reads the words of
+// neighbouring taps where they lie in the copy, and an instruction multiplies and adds the taps of
+// a word in every lane. With VNNI or Arm's dot product a word is 4 bytes, else 2 numbers of 16
+// bits, x less its zero point (int8_words-inl.h). Depthwise convolutions make such words of
+// neighbouring rows (int8_depthwise-inl.h).
 
 #include "simd/int8.h"
 
 #include <algorithm>
 
+#if defined(__aarch64__) && defined(__linux__)
+#include <sys/auxv.h>
+#endif
+
+#include "simd/int8_layout.h"
 #include "simd/int8_scratch.h"
 #include "simd/workspace.h"
 
@@ -21,196 +27,243 @@
 
 #include "simd/int8-inl.h"
 #include "simd/int8_depthwise-inl.h"
+#include "simd/int8_weights-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace thimble::simd::HWY_NAMESPACE {
 
-// One group of a convolution.
+// A convolution that is not depthwise.
+struct Convolution {
+  const int8_t* x;
+  const conv_dims& d;
+  const Int8Layout& layout;
+  const Int8Patch& patch;
+  int zero;  // of x
+};
+
+// The pixels of a task, of one group.
 template <class Words>
-class Group {
+class Block {
  public:
-  Group(const conv_dims& d, const Int8Scratch& s, int number)
-      : d_(d), s_(s), runs_(int8_runs(d)), channels_(d.k / d.groups), number_(number) {
-    run_words_ = (runs_.length + Words::kUnit - 1) / Words::kUnit;
-    words_ = runs_.runs * run_words_;
-  }
-  [[nodiscard]] int first_channel() const { return number_ * channels_; }
+  using Element = typename Words::Element;
+  static_assert(kInt8Pixels % 8 == 0 && kInt8Pixels % 6 == 0);
 
-  // Packs the weights of a vector of channels.
-  void pack_weights(const int8_t* w, int vector, int zero) const {
-    const int64_t taps = int64_t{runs_.runs} * runs_.length;
-    const int first = vector * lanes();
-    const int count = std::min(lanes(), channels_ - first);
-    const int8_t* const from = w + (first_channel() + first) * taps;
-    int32_t* to = s_.weights + int64_t{vector} * words_ * lanes();
-    for (int run = 0; run < runs_.runs; ++run) {
-      for (int begin = 0; begin < runs_.length; begin += Words::kUnit, to += lanes()) {
-        const int8_t* const words = from + int64_t{run} * runs_.length + begin;
-        const int rest = runs_.length - begin;
-        for (int lane = 0; lane < count; ++lane) {
-          int8_t padded[Words::kUnit] = {};
-          if (rest < Words::kUnit)
-            std::memcpy(padded, words + lane * taps, static_cast<size_t>(rest));
-          to[lane] = Words::word(rest < Words::kUnit ? padded : words + lane * taps);
-        }
-        for (int lane = count; lane < lanes(); ++lane) to[lane] = 0;
-      }
-    }
-    hn::Store(Words::start(s_.weights + int64_t{vector} * words_ * lanes(), words_, lanes(), zero),
-              I32(), s_.start + first);
-  }
-
-  // Copies the window of a pixel into a row of words.
-  HWY_INLINE void pack_pixel(int32_t* row, const int8_t* x, int64_t pixel, int zero) const {
-    const int q = static_cast<int>(pixel % d_.q);
-    const int p = static_cast<int>(pixel / d_.q % d_.p);
-    const int8_t* const image = x + pixel / d_.q / d_.p * d_.h * d_.w * d_.c;
-    const int left = q * d_.stride_w - d_.pad_left;
-    for (int run = 0; run < runs_.runs; ++run) {
-      auto* const to = reinterpret_cast<typename Words::Element*>(row + int64_t{run} * run_words_);
-      const int r = runs_.of_rows ? run : run / d_.s;
-      const int h = p * d_.stride_h - d_.pad_top + r * d_.dilation_h;
-      int begin = 0;  // of the part of the run that lies in the image
-      int end = 0;
-      const int8_t* from = image;
-      if (h >= 0 && h < d_.h) {
-        const int8_t* const line = image + int64_t{h} * d_.w * d_.c;
-        if (runs_.of_rows) {
-          begin = std::clamp(-left, 0, d_.s) * d_.c;
-          end = std::max(begin, std::clamp(d_.w - left, 0, d_.s) * d_.c);
-          from = line + (int64_t{left} * d_.c + begin);
-        } else {
-          const int column = left + run % d_.s * d_.dilation_w;
-          if (column >= 0 && column < d_.w) {
-            end = runs_.length;
-            from = line + int64_t{column} * d_.c + number_ * runs_.length;
-          }
-        }
-      }
-      const int all = run_words_ * Words::kUnit;
-      const auto outside = Words::padding(zero);
-      for (int i = 0; i < begin; ++i) to[i] = outside;
-      if (begin < end) Words::copy(to + begin, from, end - begin, zero);
-      for (int i = end; i < all; ++i) to[i] = outside;
+  // number: of the block; y: of the group's first channel; cells: memory of a patch.
+  Block(const Convolution& c, const Int8Blocks& blocks, int64_t number, int group, int8_t* y,
+        Element* cells)
+      : c_(c), cells_(cells) {
+    const conv_dims& d = c.d;
+    const int64_t line = number / blocks.in_line();
+    const int64_t start = number % blocks.in_line() * kInt8Pixels;
+    count_ = static_cast<int>(std::min<int64_t>(kInt8Pixels, blocks.line - start));
+    const bool is_row = blocks.line == d.q;
+    const int64_t image = is_row ? line / d.p : line;
+    const int row = is_row ? static_cast<int>(line % d.p) : static_cast<int>(start / d.q);
+    const int column = static_cast<int>(start % d.q);
+    const int64_t rows = (column + count_ - 1) / d.q + 1;
+    // Several rows are copied as a whole.
+    const int copied = rows == 1 ? column : 0;
+    const int windows = rows == 1 ? count_ : d.q;
+    copy(image, row, static_cast<int>(rows), copied, windows, group);
+    across_ = c.patch.runs / std::max(d.r, 1);
+    const int64_t down = c.patch.rows.step * c.patch.pitch();
+    const int64_t right = int64_t{c.patch.columns.step} * c.patch.channels;
+    const Element* from = cells + (column - copied) * right;
+    int8_t* to = y + image * c.layout.image + row * c.layout.row + column * c.layout.column;
+    int q = column;
+    for (int m = 0; m < kInt8Pixels; ++m) {
+      from_[m] = from;
+      to_[m] = to;
+      if (m + 1 >= count_) continue;  // register tiles read the last one again
+      from += right;
+      to += c.layout.column;
+      if (++q < d.q) continue;
+      q = 0;
+      from += down - d.q * right;
+      to += c.layout.row - d.q * c.layout.column;
     }
   }
 
-  // Results of `count` pixels whose windows are packed; y: of the first.
-  void multiply(int8_t* y, const int32_t* rows, int count, const Finish& finish) const {
-    const int vectors = (channels_ + lanes() - 1) / lanes();
-    for (int v = 0; v < vectors;) {
-      const int step = std::min(vectors - v, kMaxVectors);
-      if (step == 1) columns<1>(y, rows, count, v, finish);
-      if (step == 2) columns<2>(y, rows, count, v, finish);
-      if constexpr (kMaxVectors > 2) {
-        if (step == 3) columns<3>(y, rows, count, v, finish);
-        if (step == 4) columns<4>(y, rows, count, v, finish);
+  // The results of kVectors vectors of channels from number `vector` on.
+  template <int kVectors>
+  HWY_NOINLINE void multiply(const Channels<Words>& channels, const Int8Scratch& s, int vector,
+                             const int32_t* weights, const Finish& shared) const {
+    constexpr int kRows = tile_rows(kVectors);
+    const Finish finish = shared;
+    for (int m = 0; m < count_;) {
+      if (count_ - m > kRows / 2) {
+        tile<kVectors, kRows>(channels, s, vector, weights, m, finish);
+        m += kRows;
+      } else {
+        tile<kVectors, kRows / 2>(channels, s, vector, weights, m, finish);
+        m += kRows / 2;
       }
-      v += step;
     }
-  }
-
-  [[nodiscard]] int words() const { return words_; }
-  [[nodiscard]] int64_t taps() const { return int64_t{runs_.runs} * runs_.length; }
-  // Whether the windows of neighbouring pixels are neighbours in memory, too.
-  [[nodiscard]] bool is_dense() const {
-    return d_.groups == 1 && d_.r == 1 && d_.s == 1 && d_.stride_h == 1 && d_.stride_w == 1 &&
-           d_.pad_top == 0 && d_.pad_left == 0 && d_.p == d_.h && d_.q == d_.w &&
-           runs_.length % Words::kUnit == 0;
-  }
-  HWY_INLINE void pack_dense(int32_t* rows, const int8_t* x, int64_t first, int count,
-                             int zero) const {
-    Words::copy(reinterpret_cast<typename Words::Element*>(rows), x + first * runs_.length,
-                count * runs_.length, zero);
   }
 
  private:
-  // The channels of kVectors vectors from number `vector` on.
-  template <int kVectors>
-  HWY_NOINLINE void columns(int8_t* y, const int32_t* rows, int count, int vector,
-                            const Finish& shared) const {
-    const Finish finish = shared;
+  void fill(Element* to, int64_t count) const {
+    if (count > 0) std::fill_n(to, count, Words::padding(c_.zero));
+  }
+
+  // Copies what `rows` x `windows` neighbouring windows read.
+  void copy(int64_t image, int row, int rows, int column, int windows, int group) const {
+    const conv_dims& d = c_.d;
+    const int channels = c_.patch.channels;
+    const Int8Axis& across = c_.patch.columns;
+    const int64_t top = int64_t{row} * d.stride_h - d.pad_top;
+    const int64_t left = int64_t{column} * d.stride_w - d.pad_left;
+    const int used_rows = c_.patch.rows.used(rows);
+    const int used = across.used(windows);
+    Element* to = cells_;
+    for (int i = 0; i < used_rows; ++i, to += c_.patch.pitch()) {
+      const int64_t h = top + c_.patch.rows.pixel(i);
+      if (h < 0 || h >= d.h) {
+        fill(to, int64_t{used} * channels);
+        continue;
+      }
+      const int8_t* const line = c_.x + (image * d.h + h) * d.w * d.c + group * channels;
+      if (d.groups == 1 && !across.for_each_window) {
+        const int64_t begin = std::clamp<int64_t>(-left, 0, used);
+        const int64_t end = std::clamp<int64_t>(d.w - left, begin, used);
+        fill(to, begin * channels);
+        Words::copy(to + begin * channels, line + (left + begin) * channels,
+                    static_cast<int>((end - begin) * channels), c_.zero);
+        fill(to + end * channels, (used - end) * channels);
+        continue;
+      }
+      for (int j = 0; j < used; ++j) {
+        const int64_t w = left + across.pixel(j);
+        Element* const pixel = to + int64_t{j} * channels;
+        if (w < 0 || w >= d.w) {
+          fill(pixel, channels);
+        } else {
+          Words::copy(pixel, line + w * d.c, channels, c_.zero);
+        }
+      }
+    }
+    // The last word may read behind the last pixel, with weights of 0.
+    if (used_rows > 0) {
+      fill(to - c_.patch.pitch() + int64_t{used} * channels, Words::kUnit);
+    }
+  }
+
+  // The pixels [m, m + kRows).
+  template <int kVectors, int kRows>
+  HWY_INLINE void tile(const Channels<Words>& channels, const Int8Scratch& s, int vector,
+                       const int32_t* HWY_RESTRICT b, int m, const Finish& finish) const {
     const I32 d;
-    constexpr int kRows = tile_rows(kVectors);
-    const int64_t pitch = int64_t{words_} * lanes();
-    const int32_t* const weights = s_.weights + vector * pitch;
-    for (int m = 0; m < count; m += kRows) {
-      VecI sums[kRows][kVectors];
+    VecI sums[kRows][kVectors];
+    THIMBLE_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      const VecI start = hn::Load(d, s.start + (vector + v) * lanes());
+      THIMBLE_UNROLL
+      for (int i = 0; i < kRows; ++i) sums[i][v] = start;
+    }
+    const Element* rows[kRows];
+    THIMBLE_UNROLL
+    for (int i = 0; i < kRows; ++i) rows[i] = from_[m + i];
+    const Int8Patch& patch = c_.patch;
+    const int64_t down = patch.rows.tap * patch.pitch();
+    for (int r = 0; r < patch.rows.taps; ++r) {
+      for (int j = 0; j < across_; ++j) {
+        ptrdiff_t at = r * down + int64_t{j} * patch.columns.tap * patch.channels;
+        const ptrdiff_t end = at + patch.length;
+        for (; at < end; at += Words::kUnit, b += kVectors * lanes()) {
+          VecI weights[kVectors];
+          THIMBLE_UNROLL
+          for (int v = 0; v < kVectors; ++v) weights[v] = hn::Load(d, b + v * lanes());
+          THIMBLE_UNROLL
+          for (int i = 0; i < kRows; ++i) {
+            int32_t word;
+            std::memcpy(&word, rows[i] + at, sizeof(word));
+            const VecI one = hn::Set(d, word);
+            THIMBLE_UNROLL
+            for (int v = 0; v < kVectors; ++v) sums[i][v] = Words::dot(sums[i][v], one, weights[v]);
+          }
+        }
+      }
+    }
+    const int last = channels.channel(vector + kVectors - 1) - channels.channel(vector);
+    THIMBLE_UNROLL
+    for (int i = 0; i < kRows; ++i) {
+      if (m + i >= count_) break;
+      int8_t* const to = to_[m + i] + channels.channel(vector);
+#if HWY_TARGET == HWY_AVX3
+      if (channels.in_vector() == lanes() && !finish.goes_one_by_one()) {
+        finish.template store_vectors<kVectors>(sums[i], to, vector * lanes(), last);
+        continue;
+      }
+#endif
       THIMBLE_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const VecI start = hn::Load(d, s_.start + (vector + v) * lanes());
-        THIMBLE_UNROLL
-        for (int r = 0; r < kRows; ++r) sums[r][v] = start;
-      }
-      const int32_t* const a = rows + int64_t{m} * words_;
-      for (int word = 0; word < words_; ++word) {
-        VecI b[kVectors];
-        THIMBLE_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          b[v] = hn::Load(d, weights + v * pitch + int64_t{word} * lanes());
-        }
-        THIMBLE_UNROLL
-        for (int r = 0; r < kRows; ++r) {
-          const VecI one = hn::Set(d, a[int64_t{r} * words_ + word]);
-          THIMBLE_UNROLL
-          for (int v = 0; v < kVectors; ++v) sums[r][v] = Words::dot(sums[r][v], one, b[v]);
-        }
-      }
-      THIMBLE_UNROLL
-      for (int r = 0; r < kRows; ++r) {
-        if (m + r >= count) break;
-        int8_t* const to = y + int64_t{m + r} * d_.k + first_channel();
-        THIMBLE_UNROLL
-        for (int v = 0; v < kVectors; ++v) {
-          const int k = (vector + v) * lanes();
-          finish.store(sums[r][v], to + k, k, first_channel() + k,
-                       std::min(lanes(), channels_ - k));
-        }
+        const int k = v + 1 < kVectors ? v * lanes() : last;
+        finish.store(sums[i][v], to + k, (vector + v) * lanes(),
+                     channels.first() + channels.channel(vector) + k, channels.in_vector());
       }
     }
   }
 
-  const conv_dims& d_;
-  const Int8Scratch& s_;
-  Int8Runs runs_;
-  int channels_;
-  int number_;
-  int run_words_;
-  int words_;
+  const Convolution& c_;
+  Element* cells_;
+  int count_;
+  int across_;                        // runs of a row of the window
+  const Element* from_[kInt8Pixels];  // the cells of each window
+  int8_t* to_[kInt8Pixels];           // its results
 };
+
+// The panels [first, end) of a block.
+template <class Words>
+void multiply_panels(const Block<Words>& block, const Channels<Words>& channels,
+                     const Int8Scratch& s, int first, int end, const Finish& finish) {
+  for (int panel = first; panel < end; ++panel) {
+    const int vector = channels.first_vector(panel);
+    const int vectors = channels.first_vector(panel + 1) - vector;
+    const int32_t* const weights = s.weights + channels.offset(panel);
+    if (vectors == 1) block.template multiply<1>(channels, s, vector, weights, finish);
+    if (vectors == 2) block.template multiply<2>(channels, s, vector, weights, finish);
+    if constexpr (kMaxVectors > 2) {
+      if (vectors == 3) block.template multiply<3>(channels, s, vector, weights, finish);
+      if (vectors == 4) block.template multiply<4>(channels, s, vector, weights, finish);
+    }
+  }
+}
 
 template <class Words>
 void convolve(int8_t* y, const int8_t* x, const int8_t* w, const int32_t* bias,
-              const Int8Scratch& s, const conv_dims& d, const Int8Result& result,
-              parallel::ThreadPool& pool) {
-  const int zero = result.input_zero_point;
-  const int64_t pixels = int64_t{d.n} * d.p * d.q;
+              const Int8Scratch& s, const conv_dims& d, const Int8Layout& layout,
+              const Int8Result& result, parallel::ThreadPool& pool) {
+  const Int8Patch patch = int8_patch(d);
+  const Int8Blocks blocks = int8_blocks(d);
+  const Convolution convolution{x, d, layout, patch, result.input_zero_point};
   for (int g = 0; g < d.groups; ++g) {
-    const Group<Words> group(d, s, g);
-    const bool shifts_down =
-        prepare_channels(s, bias, result, group.first_channel(), d.k / d.groups);
-    const bool folds = can_fold(bias, group.first_channel(), d.k / d.groups, group.taps());
-    const Finish finish(result, s, folds, shifts_down);
-    pool.run(divide_up(d.k / d.groups, lanes()), [&](int64_t v) {
-      group.pack_weights(w, static_cast<int>(v), zero);
-      for (int64_t k = v * lanes(); folds && k < (v + 1) * lanes(); ++k) s.start[k] += s.bias[k];
+    const Channels<Words> channels(d, layout, patch, g);
+    const int first = channels.first();
+    const bool below_one = prepare_channels(s, bias, result, channels.positions(), [&](int k) {
+      return first + channels.channel(k / lanes()) + k % lanes();
     });
-    pool.run_with_worker(divide_up(pixels, kInt8Pixels), [&](int64_t task, int worker) HWY_ATTR {
-      const int64_t first = task * kInt8Pixels;
-      const int count = static_cast<int>(std::min<int64_t>(kInt8Pixels, pixels - first));
-      int32_t* const rows = s.pixels + int64_t{worker} * s.rows * s.words;
-      if (group.is_dense()) {
-        group.pack_dense(rows, x, first, count, zero);
-      } else {
-        for (int m = 0; m < count; ++m) {
-          group.pack_pixel(rows + int64_t{m} * group.words(), x, first + m, zero);
-        }
+    const bool folds = can_fold(bias, first, channels.count(), int64_t{patch.runs} * patch.length);
+    const Finish finish(result, s, folds, below_one);
+    pool.run(channels.panels(), [&](int64_t panel) HWY_ATTR {
+      const auto number = static_cast<int>(panel);
+      channels.pack(s, w, number, result.input_zero_point);
+      const int end = channels.first_vector(number + 1) * lanes();
+      for (int k = channels.first_vector(number) * lanes(); folds && k < end; ++k) {
+        s.start[k] += s.bias[k];
       }
-      // Rows of the last register tile that are no pixels; their sums are not stored.
-      for (int m = count; m < s.rows; ++m) {
-        std::fill_n(rows + int64_t{m} * group.words(), group.words(), 0);
-      }
-      group.multiply(y + first * d.k, rows, count, finish);
+    });
+    // Few blocks share their panels, too.
+    constexpr int64_t kWantedTasks = 16;
+    const int64_t all = blocks.blocks();
+    const int64_t parts =
+        all <= 1 ? 1 : std::clamp<int64_t>(kWantedTasks / all, 1, channels.panels());
+    pool.run_with_worker(all * parts, [&](int64_t task, int worker) HWY_ATTR {
+      auto* const cells =
+          reinterpret_cast<typename Words::Element*>(s.pixels + worker * s.worker_words);
+      const Block<Words> block(convolution, blocks, task / parts, g, y + first, cells);
+      const int64_t part = task % parts;
+      multiply_panels(block, channels, s, static_cast<int>(part * channels.panels() / parts),
+                      static_cast<int>((part + 1) * channels.panels() / parts), finish);
     });
   }
 }
@@ -219,23 +272,29 @@ bool int8_has_quads() {
 #if THIMBLE_INT8_VNNI
   static const bool has_vnni = __builtin_cpu_supports("avx512vnni") != 0;
   return has_vnni;
+#elif THIMBLE_INT8_SDOT && defined(__linux__)
+  constexpr unsigned long kDotProduct = 1UL << 20;  // HWCAP_ASIMDDP
+  static const bool has_sdot = (getauxval(AT_HWCAP) & kDotProduct) != 0;
+  return has_sdot;
+#elif THIMBLE_INT8_SDOT && (defined(__APPLE__) || defined(__ARM_FEATURE_DOTPROD))
+  return true;
 #else
   return false;
 #endif
 }
 
 void int8_conv_target(int8_t* y, const int8_t* x, const int8_t* w, const int32_t* bias,
-                      const Int8Scratch& s, const conv_dims& d, const Int8Result& result,
-                      parallel::ThreadPool& pool, Int8Words words) {
+                      const Int8Scratch& s, const conv_dims& d, const Int8Layout& layout,
+                      const Int8Result& result, parallel::ThreadPool& pool, Int8Words words) {
   const auto run = [&](auto kind) HWY_ATTR {
     using Words = decltype(kind);
     if (is_int8_depthwise(d)) {
-      convolve_depthwise<Words>(y, x, w, bias, s, d, result, pool);
+      convolve_depthwise<Words>(y, x, w, bias, s, d, layout, result, pool);
     } else {
-      convolve<Words>(y, x, w, bias, s, d, result, pool);
+      convolve<Words>(y, x, w, bias, s, d, layout, result, pool);
     }
   };
-#if THIMBLE_INT8_VNNI
+#if THIMBLE_INT8_QUADS
   if (words != Int8Words::pairs && int8_has_quads()) return run(Quads());
 #else
   static_cast<void>(words);
@@ -255,20 +314,52 @@ bool int8_has(Int8Words words) {
   return words != Int8Words::quads || HWY_DYNAMIC_DISPATCH(int8_has_quads)();
 }
 
-int64_t int8_conv_workspace_bytes(const conv_dims& d, int threads) {
-  if (!int8_conv_fits(d)) return 0;
+namespace {
+
+bool is_empty(const conv_dims& d) { return int64_t{d.n} * d.p * d.q * d.k == 0; }
+
+int64_t scratch_bytes(const conv_dims& d, int threads) {
   Workspace counter(nullptr);
   carve_int8_scratch(counter, d, threads);
   return counter.bytes();
 }
 
+}  // namespace
+
+int64_t int8_conv_workspace_bytes(const conv_dims& d, int threads) {
+  return is_empty(d) || !int8_conv_fits(d) ? 0 : scratch_bytes(int8_flattened(d), threads);
+}
+
 void int8_conv(int8_t* y, const int8_t* x, const int8_t* w, const int32_t* bias, void* workspace,
                const conv_dims& d, const Int8Result& result, parallel::ThreadPool& pool,
                Int8Words words) {
-  if (int64_t{d.n} * d.p * d.q * d.k == 0) return;
+  if (is_empty(d)) return;
+  const conv_dims flat = int8_flattened(d);
   Workspace own(workspace);
-  const Int8Scratch scratch = carve_int8_scratch(own, d, pool.threads());
-  HWY_DYNAMIC_DISPATCH(int8_conv_target)(y, x, w, bias, scratch, d, result, pool, words);
+  const Int8Scratch scratch = carve_int8_scratch(own, flat, pool.threads());
+  HWY_DYNAMIC_DISPATCH(int8_conv_target)
+  (y, x, w, bias, scratch, flat, int8_layout(flat), result, pool, words);
+}
+
+int64_t int8_conv_transpose_workspace_bytes(const conv_dims& d, int threads) {
+  int64_t bytes = 0;
+  if (is_empty(d) || !int8_conv_fits(d)) return bytes;
+  for_each_int8_phase(d, [&](const conv_dims& phase, int64_t /*first*/, const Int8Layout&) {
+    bytes = std::max(bytes, scratch_bytes(phase, threads));
+  });
+  return bytes;
+}
+
+void int8_conv_transpose(int8_t* y, const int8_t* x, const int8_t* w, const int32_t* bias,
+                         void* workspace, const conv_dims& d, const Int8Result& result,
+                         parallel::ThreadPool& pool, Int8Words words) {
+  if (is_empty(d)) return;
+  for_each_int8_phase(d, [&](const conv_dims& phase, int64_t first, const Int8Layout& layout) {
+    Workspace own(workspace);
+    const Int8Scratch scratch = carve_int8_scratch(own, phase, pool.threads());
+    HWY_DYNAMIC_DISPATCH(int8_conv_target)
+    (y + first, x, w, bias, scratch, phase, layout, result, pool, words);
+  });
 }
 
 }  // namespace thimble::simd

@@ -16,8 +16,8 @@ struct Int8Result {
   const quantized_factor* factors;  // one per output channel
 };
 
-// How the products of taps are added: two at a time, or four with VNNI. `fastest` is what the
-// processor has; the others are for tests.
+// How the products of taps are added: two at a time, or four with VNNI or Arm's dot product.
+// `fastest` is what the processor has; the others are for tests.
 enum class Int8Words : uint8_t { fastest, pairs, quads };
 // Whether the current vector target and this processor have such words.
 [[nodiscard]] bool int8_has(Int8Words words);
@@ -30,10 +30,17 @@ enum class Int8Words : uint8_t { fastest, pairs, quads };
 void int8_conv(int8_t* y, const int8_t* x, const int8_t* w, const int32_t* bias, void* workspace,
                const conv_dims& d, const Int8Result& result, parallel::ThreadPool& pool,
                Int8Words words = Int8Words::fastest);
-// 0 where int8_conv_fits says no.
+// 0 where int8_conv_fits says no or y is empty.
 [[nodiscard]] int64_t int8_conv_workspace_bytes(const conv_dims& d, int threads);
 
-// Whether sums of a window of this size fit int32 for all numbers; int8_conv needs it.
+// The same of a transposed convolution: y[n,p,q,k] with the sum over the (c,h,w,r,s) with p =
+// h*stride+r*dilation-pad, and likewise q. x: [n,h,w,c], w: [c,r,s,k/groups].
+void int8_conv_transpose(int8_t* y, const int8_t* x, const int8_t* w, const int32_t* bias,
+                         void* workspace, const conv_dims& d, const Int8Result& result,
+                         parallel::ThreadPool& pool, Int8Words words = Int8Words::fastest);
+[[nodiscard]] int64_t int8_conv_transpose_workspace_bytes(const conv_dims& d, int threads);
+
+// Whether sums of a window of this size fit int32 for all numbers; both functions need it.
 [[nodiscard]] constexpr bool int8_conv_fits(const conv_dims& d) {
   return int64_t{d.r} * d.s * (d.c / d.groups) <= 65536;
 }

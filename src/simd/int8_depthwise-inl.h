@@ -9,6 +9,7 @@
 
 #include "parallel/thread_pool.h"
 #include "simd/int8-inl.h"
+#include "simd/int8_layout.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace thimble::simd::HWY_NAMESPACE {
@@ -20,8 +21,10 @@ template <class Words>
 class Depthwise {
  public:
   // wide: channels that go 64 at once.
-  Depthwise(const conv_dims& d, const Int8Scratch& s, const Int8Result& result, int wide)
+  Depthwise(const conv_dims& d, const Int8Layout& layout, const Int8Scratch& s,
+            const Int8Result& result, int wide)
       : d_(d),
+        layout_(layout),
         s_(s),
         wide_(wide),
         zero_(result.input_zero_point),
@@ -33,7 +36,7 @@ class Depthwise {
   // Packs the weights of a vector of positions.
   void pack_weights(const int8_t* w, int vector) const {
     const int first = vector * lanes();
-    const int taps = d_.r * d_.s;
+    const int taps = layout_.window_h * layout_.window_w;
     for (int k = first; k < first + lanes(); ++k) {
       const int c = int8_channel_at(k, wide_);
       int32_t* to = s_.weights + k;
@@ -41,8 +44,8 @@ class Depthwise {
         for (int r = 0; r < d_.r; r += Words::kUnit, to += padded_) {
           int8_t unit[Words::kUnit] = {};
           const int count = c < d_.c ? std::min(Words::kUnit, d_.r - r) : 0;
-          for (int i = 0; i < count; ++i) unit[i] = w[int64_t{c} * taps + (r + i) * d_.s + s];
-          *to = Words::word(unit);
+          for (int i = 0; i < count; ++i) unit[i] = w[int64_t{c} * taps + tap(r + i, s)];
+          *to = word_of<Words>(unit);
         }
       }
     }
@@ -64,7 +67,7 @@ class Depthwise {
         const int pixels = std::min(run, d_.q - q);
         const auto count = static_cast<int>(int8_depthwise_columns(d_, pixels));
         pack(columns, image, p, q * d_.stride_w - d_.pad_left, count, c, channels);
-        int8_t* const to = y + int64_t{q} * d_.c + c;
+        int8_t* const to = y + q * layout_.column + c;
         int i = 0;
         for (; i + 8 <= pixels; i += 8) add<8>(to, columns, i, count, c, channels, finish);
         for (; i + 4 <= pixels; i += 4) add<4>(to, columns, i, count, c, channels, finish);
@@ -74,6 +77,12 @@ class Depthwise {
   }
 
  private:
+  // Where a tap of the window lies in a channel's weights.
+  [[nodiscard]] int tap(int r, int s) const {
+    return (layout_.first_row + r * layout_.row_step) * layout_.window_w + layout_.first_column +
+           s * layout_.column_step;
+  }
+
 #if THIMBLE_INT8_VNNI
   // Row p of 64 channels from c on.
   void wide_row(int8_t* y, const int8_t* image, int p, int c, int32_t* columns,
@@ -92,7 +101,7 @@ class Depthwise {
         if (rows == 3) pack_wide<3>(to, image, p, first, left, count, c);
         if (rows == 4) pack_wide<4>(to, image, p, first, left, count, c);
       }
-      int8_t* const out = y + int64_t{q} * d_.c + c;
+      int8_t* const out = y + q * layout_.column + c;
       int i = 0;
       for (; i + 4 <= pixels; i += 4) add_wide<4>(out, columns, i, count, c, finish);
       for (; i < pixels; ++i) add_wide<1>(out, columns, i, count, c, finish);
@@ -172,7 +181,7 @@ class Depthwise {
       }
     }
     THIMBLE_UNROLL
-    for (int i = 0; i < kCount; ++i) finish.store_wide(sums[i], y + int64_t{q + i} * d_.c, c);
+    for (int i = 0; i < kCount; ++i) finish.store_wide(sums[i], y + (q + i) * layout_.column, c);
   }
 #endif
 
@@ -259,11 +268,12 @@ class Depthwise {
     }
     THIMBLE_UNROLL
     for (int i = 0; i < kCount; ++i) {
-      finish.store(sums[i], y + int64_t{q + i} * d_.c, c, c, channels);
+      finish.store(sums[i], y + (q + i) * layout_.column, c, c, channels);
     }
   }
 
   const conv_dims& d_;
+  const Int8Layout& layout_;
   const Int8Scratch& s_;
   int wide_;
   int zero_;
@@ -274,25 +284,30 @@ class Depthwise {
 
 template <class Words>
 void convolve_depthwise(int8_t* y, const int8_t* x, const int8_t* w, const int32_t* bias,
-                        const Int8Scratch& s, const conv_dims& d, const Int8Result& result,
-                        parallel::ThreadPool& pool) {
+                        const Int8Scratch& s, const conv_dims& d, const Int8Layout& layout,
+                        const Int8Result& result, parallel::ThreadPool& pool) {
+#if THIMBLE_INT8_VNNI
   int wide = Words::kUnit == 4 ? int8_wide_channels(d.c) : 0;
-  bool shifts_down = prepare_channels(s, bias, result, 0, d.k, wide);
-  if (wide > 0 && result.out.fixed_point != 0 && !shifts_down) {  // goes one by one
+#else
+  int wide = 0;
+#endif
+  const auto channel_at = [&wide](int k) { return int8_channel_at(k, wide); };
+  bool below_one = prepare_channels(s, bias, result, d.k, channel_at);
+  if (wide > 0 && result.out.fixed_point != 0 && !below_one) {  // goes one by one
     wide = 0;
-    shifts_down = prepare_channels(s, bias, result, 0, d.k);
+    below_one = prepare_channels(s, bias, result, d.k, channel_at);
   }
-  const Depthwise<Words> layer(d, s, result, wide);
+  const Depthwise<Words> channels(d, layout, s, result, wide);
   const bool folds = can_fold(bias, 0, d.k, int64_t{d.r} * d.s);
-  const Finish finish(result, s, folds, shifts_down);
+  const Finish finish(result, s, folds, below_one);
   pool.run(divide_up(d.c, lanes()), [&](int64_t v) HWY_ATTR {
-    layer.pack_weights(w, static_cast<int>(v));
+    channels.pack_weights(w, static_cast<int>(v));
     for (int64_t k = v * lanes(); folds && k < (v + 1) * lanes(); ++k) s.start[k] += s.bias[k];
   });
   pool.run_with_worker(int64_t{d.n} * d.p, [&](int64_t row, int worker) HWY_ATTR {
-    const int8_t* const image = x + row / d.p * d.h * d.w * d.c;
-    layer.row(y + row * d.q * d.k, image, static_cast<int>(row % d.p),
-              s.pixels + worker * s.worker_words, finish);
+    const int64_t image = row / d.p;
+    channels.row(y + image * layout.image + row % d.p * layout.row, x + image * d.h * d.w * d.c,
+                 static_cast<int>(row % d.p), s.pixels + worker * s.worker_words, finish);
   });
 }
 

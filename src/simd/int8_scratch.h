@@ -1,4 +1,4 @@
-// The workspace of int8 convolutions.
+// The workspace of int8 convolutions, and how their images are shared among tasks.
 #pragma once
 
 #include <algorithm>
@@ -16,21 +16,92 @@ inline constexpr int kInt8DepthwiseRun = 32;  // pixels of a row whose columns a
 // Depthwise windows span fewer columns.
 inline constexpr int kInt8DepthwiseReach = 1024;
 
-// How the taps of a window are copied: `runs` runs of `length` bytes that are neighbours in memory.
-struct Int8Runs {
-  int runs;
-  int length;
-  bool of_rows;  // a run is a row of the window, else one tap
+// A convolution of one pixel an image, or of a window of one pixel, as one of a single row of
+// pixels, which tasks share evenly. x, w and y keep their places.
+inline conv_dims int8_flattened(const conv_dims& d) {
+  if (d.groups != 1 || d.pad_top != 0 || d.pad_left != 0) return d;
+  const bool of_pixels =
+      d.r == 1 && d.s == 1 && d.stride_h == 1 && d.stride_w == 1 && d.p == d.h && d.q == d.w;
+  const bool of_images =
+      d.r == d.h && d.s == d.w && d.p == 1 && d.q == 1 && d.dilation_h == 1 && d.dilation_w == 1;
+  const int64_t pixels = int64_t{d.n} * d.p * d.q;
+  const int64_t channels = int64_t{d.c} * d.r * d.s;
+  if (!(of_pixels || of_images) || pixels > INT32_MAX || channels > INT32_MAX) return d;
+  conv_dims flat = d;
+  flat.n = flat.h = flat.p = flat.r = flat.s = 1;
+  flat.w = flat.q = static_cast<int>(pixels);
+  flat.c = static_cast<int>(channels);
+  flat.stride_h = flat.stride_w = flat.dilation_h = flat.dilation_w = 1;
+  return flat;
+}
+
+// A line is a row of y, or an image where rows are short. Tasks take blocks of its pixels.
+struct Int8Blocks {
+  int64_t lines;
+  int64_t line;       // pixels
+  int rows, columns;  // of y under a block, at most
+  [[nodiscard]] int64_t in_line() const { return divide_up(line, kInt8Pixels); }
+  [[nodiscard]] int64_t blocks() const { return lines * in_line(); }
 };
 
-inline Int8Runs int8_runs(const conv_dims& d) {
-  const bool of_rows = d.groups == 1 && d.dilation_w == 1;
-  if (of_rows) return {d.r, d.s * d.c, true};
-  return {d.r * d.s, d.c / d.groups, false};
+inline Int8Blocks int8_blocks(const conv_dims& d) {
+  if (d.q >= kInt8Pixels) return {int64_t{d.n} * d.p, d.q, 1, kInt8Pixels};
+  return {d.n, int64_t{d.p} * d.q, std::min(d.p, (kInt8Pixels - 2) / std::max(d.q, 1) + 2), d.q};
+}
+
+// Copies of the pixels that neighbouring windows read along one axis: each once, or for each window
+// where windows lie far apart.
+struct Int8Axis {
+  int slots;      // for as many windows as a block has
+  int step, tap;  // slots between neighbouring windows, and between their taps
+  int stride, dilation, taps;
+  bool for_each_window;
+
+  [[nodiscard]] int used(int windows) const {
+    if (taps == 0) return 0;
+    return for_each_window ? windows * taps : (windows - 1) * step + (taps - 1) * tap + 1;
+  }
+  // The pixel in a slot, counted from the first of the first window.
+  [[nodiscard]] int64_t pixel(int slot) const {
+    if (!for_each_window) return slot;
+    return int64_t{slot / taps} * stride + int64_t{slot % taps} * dilation;
+  }
+};
+
+inline Int8Axis int8_axis(int windows, int stride, int taps, int dilation) {
+  const int64_t once = int64_t{windows - 1} * stride + int64_t{taps - 1} * dilation + 1;
+  const bool for_each_window = once > int64_t{windows} * taps;
+  Int8Axis axis{0, stride, dilation, stride, dilation, taps, for_each_window};
+  if (for_each_window) axis.step = taps, axis.tap = 1;
+  axis.slots = axis.used(windows);
+  return axis;
+}
+
+// The pixels that a block reads, of the channels of one group: [rows][columns][channels]. The taps
+// of a window are `runs` runs of `length` numbers that are neighbours there.
+struct Int8Patch {
+  Int8Axis rows, columns;
+  int channels;
+  int runs, length;
+  [[nodiscard]] int64_t pitch() const { return int64_t{columns.slots} * channels; }
+  // With what the last word reads behind the last pixel.
+  [[nodiscard]] int64_t elements() const { return rows.slots * pitch() + 4; }
+};
+
+inline Int8Patch int8_patch(const conv_dims& d) {
+  const Int8Blocks blocks = int8_blocks(d);
+  Int8Patch patch{int8_axis(blocks.rows, d.stride_h, d.r, d.dilation_h),
+                  int8_axis(blocks.columns, d.stride_w, d.s, d.dilation_w), d.c / d.groups, 0, 0};
+  const bool of_rows = patch.columns.tap == 1 || d.s == 1;
+  patch.runs = of_rows ? d.r : d.r * d.s;
+  patch.length = of_rows ? d.s * patch.channels : patch.channels;
+  if (d.s == 0) patch.runs = 0;
+  return patch;
 }
 
 inline bool is_int8_depthwise(const conv_dims& d) {
-  return d.groups == d.c && d.k == d.c && int64_t{d.s - 1} * d.dilation_w < kInt8DepthwiseReach;
+  return d.groups == d.c && d.k == d.c && d.r > 0 && d.s > 0 &&
+         int64_t{d.s - 1} * d.dilation_w < kInt8DepthwiseReach;
 }
 
 // Columns of the image under so many neighbouring pixels of a row.
@@ -68,25 +139,24 @@ inline int int8_channel_at(int position, int wide) {
 
 // Of one group, or of all channels of a depthwise convolution.
 struct Int8Scratch {
-  int32_t* weights;  // [vectors of channels][words][lanes]; depthwise: [columns][words][channels]
+  int32_t* weights;  // [panels][words][vectors of the panel][lanes]; depthwise: [columns][words]
+                     // [channels]
   int32_t* start;    // per channel: where sums begin
   int32_t* bias;
   float* scale;
   int32_t* multiplier;  // of fixed point
   int32_t* shift;       // to the right
-  int32_t* pixels;      // [threads][rows][words]; depthwise: [threads][worker_words]
+  int32_t* pixels;      // [threads][worker_words]: of a patch, or of a depthwise convolution
   int64_t worker_words;
-  int words;  // at most
-  int rows;   // of a task: kInt8Pixels, or the whole register tiles that hold all pixels
 };
 
 inline Int8Scratch carve_int8_scratch(Workspace& own, const conv_dims& d, int threads) {
   Int8Scratch s{};
   const bool depthwise = is_int8_depthwise(d);
   const int64_t channels = round_up(depthwise ? d.k : d.k / d.groups, kInt8MostLanes);
-  const Int8Runs runs = int8_runs(d);
-  s.words = depthwise ? d.s * ((d.r + 1) / 2) : runs.runs * ((runs.length + 1) / 2);
-  s.weights = own.take<int32_t>(channels * s.words);
+  const Int8Patch patch = int8_patch(d);
+  const int words = depthwise ? d.s * ((d.r + 1) / 2) : patch.runs * ((patch.length + 1) / 2);
+  s.weights = own.take<int32_t>(channels * words);
   s.start = own.take<int32_t>(channels);
   s.bias = own.take<int32_t>(channels);
   s.scale = own.take<float>(channels);
@@ -101,11 +171,9 @@ inline Int8Scratch carve_int8_scratch(Workspace& own, const conv_dims& d, int th
     s.pixels = own.take<int32_t>(threads * s.worker_words);
     return s;
   }
-  const int64_t pixels = int64_t{d.n} * d.p * d.q;
-  s.rows = static_cast<int>(
-      std::min<int64_t>(kInt8Pixels, std::max(round_up(pixels, 6), round_up(pixels, 8))));
-  const int64_t workers = pixels <= kInt8Pixels ? 1 : threads;  // a single task runs on the caller
-  s.pixels = own.take<int32_t>(workers * s.rows * s.words);
+  s.worker_words = round_up(divide_up(patch.elements(), 2), kInt8MostLanes);
+  const int64_t workers = int8_blocks(d).blocks() <= 1 ? 1 : threads;
+  s.pixels = own.take<int32_t>(workers * s.worker_words);
   return s;
 }
 

@@ -7,10 +7,12 @@
 #include "ops/families/quantized/quantized.h"
 #include "ops/families/quantized/quantized_cases.h"
 #include "ops/quantized_conv2d/dims.h"
+#include "ops/quantized_conv_transpose2d/dims.h"
 #include "simd/kernel_testing.h"
 
 namespace ref {
 #include "ops/quantized_conv2d/ref.h"
+#include "ops/quantized_conv_transpose2d/ref.h"
 }  // namespace ref
 
 namespace thimble::testing::int8_test {
@@ -35,6 +37,9 @@ conv_dims image(int n, int size, int c, int k, int window, int stride, int group
   return d;
 }
 
+conv_dims far_taps();
+conv_dims whole_image();
+
 std::vector<conv_dims> sizes() {
   conv_dims dilated = image(1, 9, 5, 6, 3, 1, 1);
   dilated.dilation_h = dilated.dilation_w = 2;
@@ -58,6 +63,58 @@ std::vector<conv_dims> sizes() {
       dilated,
       dilated_depthwise,
       image(1, 30, 16, 16, 3, 1, 16),
+      image(1, 30, 5, 33, 3, 1, 1),
+      image(1, 26, 10, 144, 1, 1, 1),
+      image(1, 25, 4, 20, 1, 5, 1),
+      image(1, 50, 12, 80, 3, 2, 2),
+      far_taps(),
+      whole_image(),
+  };
+}
+
+// Several tasks read windows that share few pixels.
+conv_dims far_taps() {
+  conv_dims d = image(1, 40, 3, 18, 3, 1, 1);
+  d.dilation_h = 9;
+  d.dilation_w = 13;
+  d.pad_top = 8;
+  d.pad_left = 20;
+  d.p = d.h + 2 * 8 - 18;
+  d.q = d.w + 2 * 20 - 26;
+  return d;
+}
+
+// A window as large as the image: a dense layer.
+conv_dims whole_image() {
+  conv_dims d = image(30, 4, 6, 21, 1, 1, 1);
+  d.r = d.h;
+  d.s = d.w;
+  d.p = d.q = 1;
+  return d;
+}
+
+// Sizes of a transposed convolution.
+conv_dims transposed(int n, int size, int c, int k, int window, int stride, int groups) {
+  conv_dims d = image(n, size, c, k, window, stride, groups);
+  d.pad_top = window / 3;
+  d.pad_left = window / 4;
+  d.p = (d.h - 1) * stride - 2 * d.pad_top + window;
+  d.q = (d.w - 1) * stride - 2 * d.pad_left + window;
+  return d;
+}
+
+std::vector<conv_dims> transposed_sizes() {
+  conv_dims dilated = transposed(1, 6, 5, 20, 3, 4, 1);
+  dilated.dilation_h = 6;
+  dilated.dilation_w = 3;
+  dilated.p += 2 * 5;
+  dilated.q += 2 * 2;
+  return {
+      transposed(1, 1, 3, 5, 1, 1, 1),       transposed(2, 5, 16, 19, 3, 1, 1),
+      transposed(2, 6, 35, 70, 4, 2, 1),     transposed(1, 20, 8, 33, 4, 2, 1),
+      transposed(1, 4, 7, 18, 2, 3, 1),      transposed(1, 5, 12, 36, 3, 2, 2),
+      transposed(1, 9, 130, 130, 4, 2, 130), transposed(2, 5, 9, 9, 2, 3, 9),
+      transposed(1, 28, 3, 16, 5, 1, 1),     dilated,
   };
 }
 
@@ -81,15 +138,45 @@ struct Operands {
   std::vector<quantized_factor> factors;
 };
 
+using Kernel = void (*)(int8_t*, const int8_t*, const int8_t*, const int32_t*, void*,
+                        const conv_dims&, const simd::Int8Result&, parallel::ThreadPool&,
+                        Int8Words);
+
+template <class Dims, class Reference>
 std::vector<int8_t> wanted(const conv_dims& d, const Operands& o, const quantized_result& out,
-                           int zero) {
-  const ir::Params params = ops::with_channels(quantized_conv2d_dims{d, zero, out}, o.factors);
+                           int zero, Reference reference) {
+  const ir::Params params = ops::with_channels(Dims{d, zero, out}, o.factors);
   std::vector<int64_t> aligned((params.bytes().size() + 7) / 8);
   std::memcpy(aligned.data(), params.bytes().data(), params.bytes().size());
   std::vector<int8_t> y(static_cast<size_t>(int64_t{d.n} * d.p * d.q * d.k));
-  ref::quantized_conv2d_ref(y.data(), o.x.data(), o.w.data(), o.bias.data(),
-                            reinterpret_cast<const quantized_conv2d_dims*>(aligned.data()));
+  reference(y.data(), o.x.data(), o.w.data(), o.bias.data(),
+            reinterpret_cast<const Dims*>(aligned.data()));
   return y;
+}
+
+// Runs a kernel on every target with every width of words and 1 and 3 threads. How many ways.
+int expect_bits(const std::vector<int8_t>& right, const conv_dims& d, const Operands& o,
+                const quantized_result& out, Kernel kernel,
+                int64_t (*workspace_bytes)(const conv_dims&, int)) {
+  int ways = 0;
+  for_each_target([&](const std::string& target) {
+    for (const Int8Words words : {Int8Words::fastest, Int8Words::pairs, Int8Words::quads}) {
+      if (!simd::int8_has(words)) continue;
+      for (const int threads : {1, 3}) {
+        parallel::ThreadPool pool(threads);
+        Guarded workspace = make_workspace(workspace_bytes(d, threads));
+        std::vector<int8_t> y(right.size());
+        kernel(y.data(), o.x.data(), o.w.data(), o.bias.data(), workspace.data(), d,
+               {out, -11, o.factors.data()}, pool, words);
+        EXPECT_EQ(y, right) << fmt::format("{} words {} fixed {} threads {} c {} k {} window {}",
+                                           target, static_cast<int>(words), out.fixed_point,
+                                           threads, d.c, d.k, d.r);
+        EXPECT_TRUE(workspace.intact());
+        ++ways;
+      }
+    }
+  });
+  return ways;
 }
 
 TEST(int8_conv, gives_the_bits_of_the_reference_in_every_way) {
@@ -98,29 +185,48 @@ TEST(int8_conv, gives_the_bits_of_the_reference_in_every_way) {
     for (const bool large_bias : {false, true}) {
       const Operands o(d, static_cast<uint32_t>(d.c), large_bias);
       for (const int fixed : {0, 1}) {
-        const quantized_result out{fixed, 5, large_bias ? 5 : -128, 127};
-        const std::vector<int8_t> right = wanted(d, o, out, -11);
-        for_each_target([&](const std::string& target) {
-          for (const Int8Words words : {Int8Words::fastest, Int8Words::pairs, Int8Words::quads}) {
-            if (!simd::int8_has(words)) continue;
-            for (const int threads : {1, 3}) {
-              parallel::ThreadPool pool(threads);
-              Guarded workspace = make_workspace(simd::int8_conv_workspace_bytes(d, threads));
-              std::vector<int8_t> y(right.size());
-              simd::int8_conv(y.data(), o.x.data(), o.w.data(), o.bias.data(), workspace.data(), d,
-                              {out, -11, o.factors.data()}, pool, words);
-              EXPECT_EQ(y, right) << fmt::format(
-                  "{} words {} fixed {} threads {} c {} k {} window {}", target,
-                  static_cast<int>(words), fixed, threads, d.c, d.k, d.r);
-              EXPECT_TRUE(workspace.intact());
-              ++ways;
-            }
-          }
-        });
+        const quantized_result out{fixed, 5, large_bias ? 5 : -128, large_bias ? 100 : 127};
+        const std::vector<int8_t> right =
+            wanted<quantized_conv2d_dims>(d, o, out, -11, ref::quantized_conv2d_ref);
+        ways += expect_bits(right, d, o, out, simd::int8_conv, simd::int8_conv_workspace_bytes);
       }
     }
   }
   EXPECT_GE(ways, static_cast<int>(sizes().size()) * 2 * 2 * 2 * 2);
+}
+
+TEST(int8_conv_transpose, gives_the_bits_of_the_reference_in_every_way) {
+  int ways = 0;
+  for (const conv_dims& d : transposed_sizes()) {
+    for (const bool large_bias : {false, true}) {
+      const Operands o(d, static_cast<uint32_t>(d.c), large_bias);
+      for (const int fixed : {0, 1}) {
+        const quantized_result out{fixed, -3, large_bias ? -3 : -128, 127};
+        const std::vector<int8_t> right = wanted<quantized_conv_transpose2d_dims>(
+            d, o, out, -11, ref::quantized_conv_transpose2d_ref);
+        ways += expect_bits(right, d, o, out, simd::int8_conv_transpose,
+                            simd::int8_conv_transpose_workspace_bytes);
+      }
+    }
+  }
+  EXPECT_GE(ways, static_cast<int>(transposed_sizes().size()) * 2 * 2 * 2 * 2);
+}
+
+// Sums near the ends of int32 times scales about 1.
+TEST(int8_conv, rounds_large_sums_like_the_reference) {
+  conv_dims d = image(1, 6, 33, 37, 1, 1, 1);
+  Operands o(d, 3, false);
+  for (size_t k = 0; k < o.factors.size(); ++k) {
+    o.bias[k] = (k % 2 == 0 ? 1 : -1) * ((1 << 30) - 1 - static_cast<int32_t>(k));
+    o.factors[k] = ops::kernel_factor(k % 3 == 0 ? 1.0 - 0x1p-24 : 0x1p-20);
+  }
+  const quantized_result out{0, 100, -100, 120};
+  for (const double largest : {0.5, 1.0, 3.5, 0x1p20}) {
+    o.factors[5] = ops::kernel_factor(largest);
+    const std::vector<int8_t> right =
+        wanted<quantized_conv2d_dims>(d, o, out, -11, ref::quantized_conv2d_ref);
+    EXPECT_GE(expect_bits(right, d, o, out, simd::int8_conv, simd::int8_conv_workspace_bytes), 4);
+  }
 }
 
 TEST(int8_conv, plans_no_workspace_where_sums_do_not_fit) {

@@ -9,6 +9,7 @@
 #include "ops/families/quantized/inside.h"
 #include "ops/families/quantized/quantized.h"
 #include "ops/quantized_conv_transpose2d/dims.h"
+#include "simd/int8.h"
 
 #define THIMBLE_OP quantized_conv_transpose2d
 #include "ops/families/builder/both_precisions.h"
@@ -83,6 +84,15 @@ std::vector<Value> vjp(const ir::VjpContext& c) {
   return grads;
 }
 
+void fast(int8_t* y, const int8_t* x, const int8_t* w, const int32_t* bias, void* workspace,
+          const quantized_conv_transpose2d_dims* d, parallel::ThreadPool& pool) {
+  if (!simd::int8_conv_fits(d->conv)) {
+    return f32::quantized_conv_transpose2d_ref(y, x, w, bias, d);
+  }
+  simd::int8_conv_transpose(y, x, w, bias, workspace, d->conv,
+                            {d->out, d->input_zero_point, QUANTIZED_FACTORS(d)}, pool);
+}
+
 const OpDef& quantized_conv_transpose2d_op() {
   static const OpDef def{
       .name = "quantized_conv_transpose2d",
@@ -110,9 +120,15 @@ const OpDef& quantized_conv_transpose2d_op() {
       .gradient{.vjp = vjp},
       .kernels{
           .params = params,
+          .workspace =
+              [](const ir::Params& p, int threads) {
+                return simd::int8_conv_transpose_workspace_bytes(
+                    p.as<quantized_conv_transpose2d_dims>().conv, threads);
+              },
           .flops = conv_transpose_flops,
           .ref = ir::kernel_fn<&f32::quantized_conv_transpose2d_ref>(),
           .ref64 = ir::kernel_fn<&f64::quantized_conv_transpose2d_ref>(),
+          .fast = ir::kernel_fn<&fast>(),
           .any_type = true,
       },
       .integers{.bias_units =
