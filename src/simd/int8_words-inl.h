@@ -36,6 +36,13 @@ using FourWords = hn::FixedTag<int32_t, 4>;
 #else
 #define THIMBLE_INT8_SDOT 0
 #endif
+// Lets the assembler take the instruction; the rest is what compilers use for older processors.
+#undef THIMBLE_INT8_SDOT_ARCH
+#ifdef __ARM_FEATURE_DOTPROD
+#define THIMBLE_INT8_SDOT_ARCH
+#else
+#define THIMBLE_INT8_SDOT_ARCH ".arch armv8.2-a+crypto+fp16+sve+dotprod\n\t"
+#endif
 #undef THIMBLE_INT8_QUADS
 #define THIMBLE_INT8_QUADS (THIMBLE_INT8_VNNI || THIMBLE_INT8_SDOT)
 
@@ -157,7 +164,7 @@ struct Quads {
   static constexpr Element kFlipped = 0;
 
   static HWY_INLINE VecI dot(VecI sum, VecI a, VecI b) {
-    __asm__(".arch_extension dotprod\n\tsdot %0.4s, %1.16b, %2.16b"
+    __asm__(THIMBLE_INT8_SDOT_ARCH "sdot %0.4s, %1.16b, %2.16b"
             : "+w"(sum.raw)
             : "w"(a.raw), "w"(b.raw));
     return sum;
