@@ -317,7 +317,7 @@ EXAMPLES = {
     "mask_sequence": {"x": (32, 32)}, "reverse_sequence": {"x": (32, 32)},
     "dequantize": {"x": INT8_ROW}, "requantize": {"x": INT8_ROW},
     "quantized_add": {"a": INT8_ROW, "b": INT8_ROW}, "quantized_mul": {"a": INT8_ROW, "b": INT8_ROW},
-    "quantized_average_pool2d": {"x": INT8_IMAGES},
+    "quantized_average_pool2d": {"x": INT8_IMAGES}, "quantized_mean": {"x": INT8_IMAGES},
     "quantized_global_average_pool2d": {"images": INT8_IMAGES},
     "quantized_conv2d": int8_layer(INT8_IMAGES, (8, 3, 3, 16)),
     "quantized_conv_transpose2d": int8_layer(INT8_IMAGES, (16, 3, 3, 8)),
