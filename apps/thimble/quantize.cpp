@@ -26,6 +26,8 @@ struct QuantizeArguments {
   DataOptions data;
   QuantizeModelOptions settings{.threads = 0};
   int64_t batch = 0;  // of the evaluation
+  bool qat = false;
+  int weight_bits = 8;  // of --qat
   bool json = false;
 };
 
@@ -44,16 +46,19 @@ const char* name_of_choice(const std::pair<const char*, T> (&choices)[n], T valu
   return "";
 }
 
-// Loss and metrics on the test data of the f32 and the int8 network.
+// Loss and metrics on the test data of the network and of what was made of it.
 struct Scores {
   Evaluation f32;
-  Evaluation int8;
+  Evaluation made;
 };
 
-Scores scores_of(const Graph& f32, const Graph& int8, const data::Dataset& samples, int64_t batch,
-                 int threads) {
+std::optional<Scores> scores_of(const Graph& f32, const Graph& made, DataSource& source,
+                                int64_t batch, int threads) {
+  if (!f32.ir().loss) return std::nullopt;
   const EvaluatorOptions options{.weights = "", .batch = batch, .threads = threads};
-  return {Evaluator(f32, options).evaluate(samples), Evaluator(int8, options).evaluate(samples)};
+  const data::Dataset samples = source.test();
+  return Scores{Evaluator(f32, options).evaluate(samples),
+                Evaluator(made, options).evaluate(samples)};
 }
 
 nlohmann::ordered_json json_of(const Evaluation& evaluation) {
@@ -72,9 +77,9 @@ nlohmann::ordered_json layers_json(const QuantizedModel& made) {
   return layers;
 }
 
-nlohmann::ordered_json float_layers_json(const QuantizedModel& made) {
+nlohmann::ordered_json float_layers_json(const std::vector<FloatLayer>& float_layers) {
   nlohmann::ordered_json layers = nlohmann::ordered_json::array();
-  for (const FloatLayer& layer : made.float_layers) {
+  for (const FloatLayer& layer : float_layers) {
     layers.push_back({{"name", layer.name}, {"op", layer.op}, {"reason", layer.reason}});
   }
   return layers;
@@ -93,12 +98,15 @@ void print_layers(const QuantizedModel& made) {
     fmt::print("{:<{}}  {:<{}}  {:>11.5g}  {:>10}  {:>5.1f} dB\n", layer.name, name, layer.op, op,
                layer.scale, layer.zero_point, layer.sqnr_db);
   }
-  for (const FloatLayer& layer : made.float_layers) {
+}
+
+void print_float_layers(const std::vector<FloatLayer>& float_layers) {
+  for (const FloatLayer& layer : float_layers) {
     fmt::print("stays f32: {} ({}): {}\n", layer.name, layer.op, layer.reason);
   }
 }
 
-void print_scores(const Scores& scores, const char* data) {
+void print_scores(const Scores& scores, const char* made, const char* data) {
   fmt::print("{} test samples of {}:\n", scores.f32.samples, data);
   const auto line = [](const char* what, const Evaluation& evaluation) {
     fmt::print("  {:<5} loss {:.6g}", what, evaluation.loss);
@@ -106,7 +114,78 @@ void print_scores(const Scores& scores, const char* data) {
     fmt::print("\n");
   };
   line("f32", scores.f32);
-  line("int8", scores.int8);
+  line(made, scores.made);
+}
+
+// A report that both results begin with.
+nlohmann::ordered_json report_of(const QuantizeArguments& arguments, const Model& model) {
+  return {{"recipe", model.name()},
+          {"file", arguments.out},
+          {"bytes", static_cast<int64_t>(std::filesystem::file_size(arguments.out))},
+          {"calibration", name_of_choice(kCalibrations, arguments.settings.calibration)}};
+}
+
+void add_scores(nlohmann::ordered_json& report, const std::optional<Scores>& scores,
+                const char* made) {
+  if (!scores) return;
+  report["test_samples"] = scores->f32.samples;
+  report["f32"] = json_of(scores->f32);
+  report[made] = json_of(scores->made);
+}
+
+int write_int8(const QuantizeArguments& arguments, const Model& model, const Graph& f32,
+               DataSource& source, const QuantizeModelOptions& settings, int64_t batch,
+               ProgressBar& bar) {
+  const QuantizedModel made = quantize_model(f32, source.train(), settings);
+  bar.clear();
+  const auto scores = scores_of(f32, made.with_f32_inputs, source, batch, settings.threads);
+  save_model(made.graph, arguments.out);
+  nlohmann::ordered_json report = report_of(arguments, model);
+  if (arguments.json) {
+    report["requantization"] = name_of_choice(kRequantizationNames, settings.requantization);
+    report["samples"] = made.samples;
+    add_scores(report, scores, "int8");
+    report["layers"] = layers_json(made);
+    report["float_layers"] = float_layers_json(made.float_layers);
+    print_json(report);
+    return kOk;
+  }
+  print_layers(made);
+  print_float_layers(made.float_layers);
+  if (scores) print_scores(*scores, "int8", source.name());
+  fmt::print("{} on int8, calibrated with {} samples, in {}, {}\n", model.name(), made.samples,
+             arguments.out, format_bytes(report["bytes"].get<int64_t>()));
+  return kOk;
+}
+
+int write_prepared(const QuantizeArguments& arguments, const Model& model, const Graph& f32,
+                   DataSource& source, const QuantizeModelOptions& settings, int64_t batch,
+                   ProgressBar& bar) {
+  const QatModel made = prepare_qat(f32, source.train(),
+                                    {.weight_bits = arguments.weight_bits,
+                                     .calibration = settings.calibration,
+                                     .percentile = settings.percentile,
+                                     .samples = settings.samples,
+                                     .threads = settings.threads,
+                                     .on_progress = settings.on_progress});
+  bar.clear();
+  const auto scores = scores_of(f32, made.graph, source, batch, settings.threads);
+  save_model(made.graph, arguments.out);
+  nlohmann::ordered_json report = report_of(arguments, model);
+  if (arguments.json) {
+    report["weight_bits"] = arguments.weight_bits;
+    report["samples"] = made.samples;
+    add_scores(report, scores, "qat");
+    report["float_layers"] = float_layers_json(made.float_layers);
+    print_json(report);
+    return kOk;
+  }
+  print_float_layers(made.float_layers);
+  if (scores) print_scores(*scores, "qat", source.name());
+  fmt::print("{} prepared for quantization-aware training, calibrated with {} samples, in {}, {}\n",
+             model.name(), made.samples, arguments.out,
+             format_bytes(report["bytes"].get<int64_t>()));
+  return kOk;
 }
 
 int run_quantize(const QuantizeArguments& arguments) {
@@ -125,38 +204,26 @@ int run_quantize(const QuantizeArguments& arguments) {
   settings.on_progress = [&bar](int64_t done, int64_t total) {
     bar.show(done, total, "quantizing", fmt::format("{}/{} samples", done, total));
   };
-  const QuantizedModel made = quantize_model(f32, source.train(), settings);
-  bar.clear();
   const int64_t batch = arguments.batch > 0 ? arguments.batch : model.settings().batch;
-  std::optional<Scores> scores;  // none for a model without loss
-  if (f32.ir().loss) {
-    scores = scores_of(f32, made.with_f32_inputs, source.test(), batch, settings.threads);
+  const auto write = arguments.qat ? write_prepared : write_int8;
+  return write(arguments, model, f32, source, settings, batch, bar);
+}
+
+// Options of --qat, and those that do not go with it.
+void add_qat(CLI::App& command, QuantizeArguments& arguments) {
+  CLI::Option* const qat = command.add_flag(
+      "--qat", arguments.qat,
+      "write a model of f32 for quantization-aware training instead: what int8 layers read and "
+      "give is rounded to the steps of their integers. Train it, then quantize it");
+  command
+      .add_option("--weight-bits", arguments.weight_bits,
+                  "of --qat: bits that integers of weights use, 2 to 8 [8]")
+      ->check(CLI::Validator(CLI::Range(2, 8)).description(""))
+      ->needs(qat)
+      ->type_name("N");
+  for (const char* other : {"--requantization", "--int8-input", "--int8-output"}) {
+    command.get_option(other)->excludes(qat);
   }
-  save_model(made.graph, arguments.out);
-  const auto bytes = static_cast<int64_t>(std::filesystem::file_size(arguments.out));
-  if (arguments.json) {
-    nlohmann::ordered_json report = {
-        {"recipe", model.name()},
-        {"file", arguments.out},
-        {"bytes", bytes},
-        {"calibration", name_of_choice(kCalibrations, settings.calibration)},
-        {"requantization", name_of_choice(kRequantizationNames, settings.requantization)},
-        {"samples", made.samples}};
-    if (scores) {
-      report["test_samples"] = scores->f32.samples;
-      report["f32"] = json_of(scores->f32);
-      report["int8"] = json_of(scores->int8);
-    }
-    report["layers"] = layers_json(made);
-    report["float_layers"] = float_layers_json(made);
-    print_json(report);
-    return kOk;
-  }
-  print_layers(made);
-  if (scores) print_scores(*scores, source.name());
-  fmt::print("{} on int8, calibrated with {} samples, in {}, {}\n", model.name(), made.samples,
-             arguments.out, format_bytes(bytes));
-  return kOk;
 }
 
 void add_settings(CLI::App& command, QuantizeModelOptions& settings) {
@@ -193,6 +260,7 @@ void add_quantize(CLI::App& app, Action& action) {
       ->type_name("FILE");
   add_checkpoint(*command, arguments->checkpoint);
   add_settings(*command, arguments->settings);
+  add_qat(*command, *arguments);
   arguments->data.add_to(*command);
   command
       ->add_option("--batch", arguments->batch,
@@ -203,7 +271,10 @@ void add_quantize(CLI::App& app, Action& action) {
   command->add_flag("--json", arguments->json, "print one JSON object instead");
   command->footer(
       "Example:\n  thimble quantize lenet5 --checkpoint out/lenet5/checkpoint.safetensors \\\n"
-      "      --calibration mse -o lenet5_int8.safetensors");
+      "      --calibration mse -o lenet5_int8.safetensors\n\n"
+      "Example: train for few bits\n  thimble quantize lenet5 --qat --weight-bits 4 "
+      "-o lenet5_qat.safetensors\n  thimble train lenet5_qat.safetensors --data DIR --out out/qat\n"
+      "  thimble quantize out/qat/checkpoint.safetensors --data DIR -o lenet5_int4.safetensors");
   command->callback(
       [&action, arguments] { action = [arguments] { return run_quantize(*arguments); }; });
 }

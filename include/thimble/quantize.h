@@ -1,4 +1,4 @@
-// Post-training quantization: a trained f32 network as a network of int8.
+// A trained f32 network as a network of int8: after training, or trained for it.
 #pragma once
 
 #include <thimble/data.h>
@@ -62,14 +62,49 @@ struct QuantizedModel {
 // Quantizes a graph with trained weights (load_model, load_weights). Batch norms are folded into
 // the weights before them, clamps (relu, relu6, clip ...) into the bounds of the result before
 // them. Weights: symmetric int8, one scale per output channel; activations: int8 with one scale and
-// zero point, chosen from the data; biases int32. Layers without an int8 form stay f32 between
-// dequantize and quantize; so do loss and metrics. data: has the graph's inputs by name; labels are
-// not read. The result is a function of graph, data and options alone. Source: Jacob et al.,
-// "Quantization and Training of Neural Networks for Efficient Integer-Arithmetic-Only Inference",
-// 2018. Throws Error where options are out of range, the graph has no values for a parameter, is
-// quantized already or has no layer with an int8 form, and where the data do not fit or make an
-// activation that is not finite.
+// zero point, chosen from the data; biases int32. Of a graph that prepare_qat made, scales and zero
+// points are those that it was trained with, and the data only measure the layers. Layers without
+// an int8 form stay f32 between dequantize and quantize; so do loss and metrics. data: has the
+// graph's inputs by name; labels are not read. The result is a function of graph, data and options
+// alone. Source: Jacob et al., "Quantization and Training of Neural Networks for Efficient
+// Integer-Arithmetic-Only Inference", 2018. Throws Error where options are out of range, the graph
+// has no values for a parameter, is quantized already or has no layer with an int8 form, and where
+// the data do not fit or make an activation that is not finite.
 [[nodiscard]] QuantizedModel quantize_model(const Graph& graph, const data::Dataset& data,
                                             const QuantizeModelOptions& options = {});
+
+struct PrepareQatOptions {
+  // Of weights: integers from -(2^(bits - 1) - 1) to 2^(bits - 1) - 1; 2 to 8. They are stored as
+  // int8.
+  int weight_bits = 8;
+  // As in QuantizeModelOptions: how the scales at the start are chosen.
+  Calibration calibration = Calibration::minmax;
+  double percentile = 99.99;
+  int64_t samples = 256;
+  int64_t batch = 8;
+  int threads = 1;
+  std::function<void(int64_t done, int64_t total)> on_progress;
+};
+
+struct QatModel {
+  Graph graph;  // of f32, with its weights
+  std::vector<FloatLayer> float_layers;
+  int64_t samples = 0;  // that it was calibrated with
+};
+
+// Prepares a trained graph for quantization-aware training: an f32 graph that computes what the
+// int8 graph will compute, and trains. Batch norms are folded and dropout is left out, as in
+// quantize_model; weights, biases and the results of layers that will be on int8 are rounded to the
+// steps of their integers (fake_quantize); clamps are the bounds of the integers. The scales, one
+// per output channel of a weight and one per activation, are parameters ("conv1.weight.scale",
+// relative to the calibrated scale: 1 at the start); zero points stay as calibrated, and are even.
+// Any optimizer trains the graph; quantize_model then makes the int8 graph of it. Where all sums of
+// products are below 2^24 and scales are powers of two, both compute the same integers; else layers
+// with weights, products and means may differ by one step where a sum lies at a half between two
+// integers, up to the rounding of f32. Requantization::fixed_point, softmax and bilinear upsampling
+// round otherwise, by at most a step or so. Source: Esser et al., "Learned Step Size Quantization",
+// ICLR 2020. Throws Error as quantize_model does, and for a graph that is prepared already.
+[[nodiscard]] QatModel prepare_qat(const Graph& graph, const data::Dataset& data,
+                                   const PrepareQatOptions& options = {});
 
 }  // namespace thimble

@@ -1,4 +1,4 @@
-// Post-training quantization.
+// Quantization of trained models, and models that are trained for it.
 #include <nanobind/stl/function.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/tuple.h>
@@ -28,6 +28,14 @@ constexpr std::pair<const char*, Calibration> kCalibrations[] = {
     {"mse", Calibration::mse}};
 constexpr std::pair<const char*, Requantization> kRequantizations[] = {
     {"float", Requantization::floating}, {"fixed_point", Requantization::fixed_point}};
+
+nb::list on_f32(const std::vector<FloatLayer>& layers) {
+  nb::list made;
+  for (const FloatLayer& layer : layers) {
+    made.append(nb::make_tuple(layer.name, layer.op, layer.reason));
+  }
+  return made;
+}
 
 // The graph, its layers (name, op, scale, zero point, SQNR) and those of f32 (name, op, reason).
 nb::tuple quantized(const Graph& graph, const data::Dataset& dataset,
@@ -59,11 +67,29 @@ nb::tuple quantized(const Graph& graph, const data::Dataset& dataset,
     on_int8.append(
         nb::make_tuple(layer.name, layer.op, layer.scale, layer.zero_point, layer.sqnr_db));
   }
-  nb::list on_f32;
-  for (const FloatLayer& layer : float_layers) {
-    on_f32.append(nb::make_tuple(layer.name, layer.op, layer.reason));
+  return nb::make_tuple(made_graph, on_int8, on_f32(float_layers));
+}
+
+// The graph and its layers of f32 (name, op, reason).
+nb::tuple prepared(const Graph& graph, const data::Dataset& dataset, int weight_bits,
+                   const std::string& calibration, double percentile, int64_t samples,
+                   int64_t batch, int threads) {
+  PrepareQatOptions options{.weight_bits = weight_bits,
+                            .calibration = chosen("calibration", calibration, kCalibrations),
+                            .percentile = percentile,
+                            .samples = samples,
+                            .batch = batch,
+                            .threads = threads,
+                            .on_progress = [](int64_t, int64_t) { check_signals(); }};
+  std::shared_ptr<Graph> made_graph;
+  std::vector<FloatLayer> float_layers;
+  {
+    const nb::gil_scoped_release release;
+    QatModel made = prepare_qat(graph, dataset, options);
+    made_graph = std::make_shared<Graph>(std::move(made.graph));
+    float_layers = std::move(made.float_layers);
   }
-  return nb::make_tuple(made_graph, on_int8, on_f32);
+  return nb::make_tuple(made_graph, on_f32(float_layers));
 }
 
 }  // namespace
@@ -76,6 +102,12 @@ void bind_quantize(nb::module_& m) {
                 "float, samples: int, batch: int, requantization: str, int8_inputs: bool, "
                 "int8_outputs: bool, threads: int) -> tuple[Graph, list[tuple[str, str, float, "
                 "int, float]], list[tuple[str, str, str]]]"));
+  m.def("prepare_qat", &prepared, nb::arg("graph"), nb::arg("data"), nb::arg("weight_bits"),
+        nb::arg("calibration"), nb::arg("percentile"), nb::arg("samples"), nb::arg("batch"),
+        nb::arg("threads"),
+        nb::sig("def prepare_qat(graph: Graph, data: Dataset, weight_bits: int, calibration: str, "
+                "percentile: float, samples: int, batch: int, threads: int) -> tuple[Graph, "
+                "list[tuple[str, str, str]]]"));
   m.def(
       "graph_inputs", [](const Graph& graph) { return model_sources(graph.ir(), ir::Role::input); },
       nb::arg("graph"),

@@ -129,6 +129,38 @@ def test_a_model_is_quantized_with_int8_at_both_ends(tmp_path: pathlib.Path) -> 
     assert tb.Predictor(made.graph).predict(x).dtype == np.int8
 
 
+def test_a_model_is_trained_for_few_bits(tmp_path: pathlib.Path) -> None:
+    images, kinds = bars(200)
+    trainer = tb.Trainer(classifier(), optimizer=tb.Adam(lr=0.01), batch=20, seed=1)
+    trainer.fit((images, kinds), epochs=4)
+    prepared = tb.prepare_qat(trainer, images, weight_bits=2, samples=100)
+    assert prepared.float_layers == []
+    qat = tb.Trainer(prepared.graph, optimizer=tb.SGD(lr=0.005, momentum=0.9), batch=20, seed=1)
+    before = qat.evaluate((images, kinds)).loss
+    qat.fit((images, kinds), epochs=4)
+    assert qat.evaluate((images, kinds)).loss < before
+    scale = qat.state_dict()["conv.weight.scale"]
+    assert scale.shape == (6,)
+    assert np.any(scale != 1)
+    made = tb.quantize_model(qat, images)
+    assert made.float_layers == []
+    wanted = qat.predict(images)
+    got = tb.Predictor(made.graph).predict(images)
+    assert np.mean(wanted == got) > 0.95
+    assert np.abs(wanted - got).max() < 1.5 * made.layers[-1].scale
+    tb.save_model(prepared.graph, tmp_path / "qat.safetensors")
+    assert np.array_equal(
+        tb.Predictor(tb.load_model(tmp_path / "qat.safetensors")).predict(images),
+        tb.Predictor(prepared.graph).predict(images),
+    )
+    with pytest.raises(ValueError, match="expected 2 to 8, got 1"):
+        tb.prepare_qat(trainer, images, weight_bits=1)
+    with pytest.raises(ValueError, match="prepared already"):
+        tb.prepare_qat(prepared.graph, images)
+    with pytest.raises(TypeError, match="model must be"):
+        tb.prepare_qat("m.safetensors", images)
+
+
 def test_models_that_cannot_be_quantized_are_refused(tmp_path: pathlib.Path) -> None:
     images, _ = bars(4)
     g = classifier()

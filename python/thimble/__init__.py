@@ -32,7 +32,14 @@ from ._core import (
 )
 from ._core import version as __version__
 from ._optimizer import GradientClip, Objective, Optimizer, OptimizerState, ParamGroup
-from ._quantize import FloatLayer, QuantizedLayer, QuantizedModel, quantize_model
+from ._quantize import (
+    FloatLayer,
+    QatModel,
+    QuantizedLayer,
+    QuantizedModel,
+    prepare_qat,
+    quantize_model,
+)
 from .callbacks import Callback
 from .files import load_safetensors, safetensors_metadata, save_safetensors
 from .lbfgs import LBFGS
@@ -63,6 +70,7 @@ __all__ = [
     "ParamGroup",
     "Plan",
     "Predictor",
+    "QatModel",
     "Quantization",
     "QuantizedLayer",
     "QuantizedModel",
@@ -84,6 +92,7 @@ __all__ = [
     "ops",
     "optimizers",
     "plan_training",
+    "prepare_qat",
     "quantize_model",
     "recipes",
     "safetensors_metadata",

@@ -1,4 +1,4 @@
-"""Post-training quantization: a trained network as a network of int8."""
+"""A trained network as a network of int8: after training, or trained for it."""
 
 from __future__ import annotations
 
@@ -64,6 +64,19 @@ class QuantizedModel:
     float_layers: list[FloatLayer]
 
 
+@dataclasses.dataclass(frozen=True)
+class QatModel:
+    """What prepare_qat returns.
+
+    Attributes:
+        graph: of f32, with its weights: for Trainer and then quantize_model
+        float_layers: those that quantize_model will leave on f32
+    """
+
+    graph: Graph
+    float_layers: list[FloatLayer]
+
+
 def _graph_of(model: Graph | Trainer) -> Graph:
     if isinstance(model, Graph):
         return model
@@ -71,6 +84,12 @@ def _graph_of(model: Graph | Trainer) -> Graph:
         path = os.path.join(folder, "model.safetensors")
         model._core.save_model(path)
         return _core.load_model(path)
+
+
+def _samples_of(graph: Graph, data: Any) -> Dataset:
+    if isinstance(data, Dataset):
+        return data
+    return Feeder(_core.graph_inputs(graph), {}, with_labels=False).table(data).dataset()
 
 
 def quantize_model(
@@ -87,8 +106,9 @@ def quantize_model(
     threads: int = 0,
 ) -> QuantizedModel:
     """Quantizes a trained model: weights and activations of int8, without training. Batch norms are
-    folded into the weights before them; layers without an int8 form stay f32. (thimble.quantize is
-    the op that makes numbers int8.)
+    folded into the weights before them; layers without an int8 form stay f32. A model that
+    prepare_qat made keeps the scales that it was trained with. (thimble.quantize is the op that
+    makes numbers int8.)
 
     Args:
         model: a Trainer, whose weights are taken, or a Graph with weights (load_model)
@@ -114,10 +134,9 @@ def quantize_model(
         threads=(threads, WHOLE),
     )
     graph = _graph_of(model)
-    if not isinstance(data, Dataset):
-        data = Feeder(_core.graph_inputs(graph), {}, with_labels=False).table(data).dataset()
     made, layers, float_layers = _core.quantize_model(
-        graph, data, calibration, float(percentile), int(samples), int(batch), requantization,
+        graph, _samples_of(graph, data), calibration, float(percentile), int(samples), int(batch),
+        requantization,
         int8_inputs, int8_outputs, int(threads),
     )
     return QuantizedModel(
@@ -125,3 +144,43 @@ def quantize_model(
         [QuantizedLayer(*layer) for layer in layers],
         [FloatLayer(*layer) for layer in float_layers],
     )
+
+
+def prepare_qat(
+    model: Graph | Trainer,
+    data: Any,
+    *,
+    weight_bits: int = 8,
+    calibration: str = "minmax",
+    percentile: float = 99.99,
+    samples: int = 256,
+    batch: int = 8,
+    threads: int = 0,
+) -> QatModel:
+    """Prepares a trained model for quantization-aware training: a model of f32 that computes what
+    the int8 model will compute, and trains. What int8 layers read and give is rounded to the steps
+    of their integers (fake_quantize), and the scales are parameters. Train it with any optimizer,
+    then call quantize_model. Source: Esser et al., "Learned Step Size Quantization", ICLR 2020.
+
+    Args:
+        model: a Trainer, whose weights are taken, or a Graph with weights (load_model)
+        data: samples to choose the scales at the start from, as for quantize_model
+        weight_bits: bits that integers of weights use, 2 to 8; they are stored as int8
+        calibration: as for quantize_model
+        percentile: as for quantize_model
+        samples: the first ones of the data to calibrate with
+        batch: samples computed at once; the result does not depend on it
+        threads: 0 for one per processor
+    """
+    require(
+        "prepare_qat", model=(model, ((Graph, Trainer), "a thimble.Trainer or thimble.Graph")),
+        weight_bits=(weight_bits, WHOLE), calibration=(calibration, TEXT),
+        percentile=(percentile, NUMBER), samples=(samples, WHOLE), batch=(batch, WHOLE),
+        threads=(threads, WHOLE),
+    )
+    graph = _graph_of(model)
+    made, float_layers = _core.prepare_qat(
+        graph, _samples_of(graph, data), int(weight_bits), calibration, float(percentile),
+        int(samples), int(batch), int(threads),
+    )
+    return QatModel(made, [FloatLayer(*layer) for layer in float_layers])

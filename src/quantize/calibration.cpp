@@ -93,4 +93,17 @@ ActivationScale scale_of(Range range) {
   return {scale, static_cast<int32_t>(std::clamp(zero, -128.0, 127.0))};
 }
 
+ActivationScale even_scale_of(Range range) {
+  ActivationScale chosen = scale_of(range);
+  if (chosen.zero_point % 2 == 0) return chosen;
+  chosen.zero_point += chosen.zero_point == 127 ? -1 : 1;
+  const double low = std::min(0.0, range.low);
+  const double high = std::max(0.0, range.high);
+  // The side that lost a step is still covered.
+  const double least =
+      std::max(high / (127.0 - chosen.zero_point), -low / (128.0 + chosen.zero_point));
+  chosen.scale = std::max(chosen.scale, static_cast<float>(least));
+  return chosen;
+}
+
 }  // namespace thimble::quantizing

@@ -51,5 +51,7 @@ struct ActivationScale {
   int32_t zero_point = 0;
 };
 [[nodiscard]] ActivationScale scale_of(Range range);
+// The same with an even zero point: a half then has the same even neighbour with and without it.
+[[nodiscard]] ActivationScale even_scale_of(Range range);
 
 }  // namespace thimble::quantizing

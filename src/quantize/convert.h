@@ -22,23 +22,18 @@ struct Converted {
   ir::Graph graph;  // with nodes that only ConvertedLayer::to needs
   std::vector<ConvertedLayer> layers;
   std::vector<FloatLayer> float_layers;
-  int weighted = 0;  // layers with weights on int8
+  int weighted = 0;                       // layers with weights on int8
+  std::vector<char> on_int8;              // nodes of the graph of f32: whether they are
+  std::map<int, ActivationScale> scales;  // of values of the graph of f32 with an int8 form
 };
 
-// ranges: of the outline's observed values, by value.
+// scales: of values that may be int8, by value: of the outline's observed ones, or of those that
+// nodes round to steps (fake_nodes.h), which say the scales of weights, too.
 [[nodiscard]] Converted convert(const ir::Graph& graph, const Outline& outline,
-                                const std::map<int, Range>& ranges,
+                                const std::map<int, ActivationScale>& scales,
                                 const QuantizeModelOptions& options);
 
-// The integers of weights, and what they stand for: one scale for each output channel, zero points
-// of 0. bias: numbers that must fit into int32 beside them, or none. axis: of the channels.
-struct QuantizedWeights {
-  std::vector<int8_t> weight;
-  std::vector<float> scales;
-  std::vector<int32_t> bias;
-};
-[[nodiscard]] QuantizedWeights quantized_weights(const std::vector<float>& weight,
-                                                 const Shape& shape, int axis,
-                                                 const std::vector<float>& bias, float input_scale);
+// Throws Error, with the reasons, where no layer with weights is on int8.
+void require_weighted(const Converted& made, const char* where);
 
 }  // namespace thimble::quantizing

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/rewrite.h"
+#include "ops/families/quantized/fake.h"
 
 namespace thimble::quantizing {
 namespace {
@@ -104,7 +105,7 @@ class Folding {
     if (dropped_[n] != 0) return false;
     ir::Node& node = graph_.nodes[n];
     const std::optional<KnownWeights> known = known_weights(graph_, node);
-    if (!known) return false;
+    if (!known || known->weight_steps >= 0 || known->bias_steps >= 0) return false;
     const int reader = only_reader(node);
     if (reader < 0) return false;
     const ir::Node scaling_node = graph_.nodes[static_cast<size_t>(reader)];
@@ -164,6 +165,20 @@ class Folding {
 
 }  // namespace
 
+namespace {
+
+// The node that rounds the value to steps; the value becomes what it rounds.
+int take_steps(const ir::Graph& graph, int& id) {
+  const int producer = id < 0 ? -1 : graph.data(id).producer;
+  if (producer < 0) return -1;
+  const ir::Node& node = graph.nodes[static_cast<size_t>(producer)];
+  if (!ops::fake_steps_of(node)) return -1;
+  id = node.inputs[0];
+  return producer;
+}
+
+}  // namespace
+
 bool has_values(const ir::ValueData& data) {
   return data.producer < 0 && ir::is_persistent(data.role) && data.type.dtype == DType::f32 &&
          data.data->dtype() == DType::f32 && data.data->shape() == data.type.shape;
@@ -185,6 +200,8 @@ std::optional<KnownWeights> known_weights(const ir::Graph& graph, const ir::Node
   const std::optional<ir::WeightLayout> layout = rule({node.attrs, types, outputs});
   if (!layout) return std::nullopt;
   KnownWeights known{*layout, node.input(layout->weight), node.input(layout->bias)};
+  known.weight_steps = take_steps(graph, known.weight);
+  known.bias_steps = take_steps(graph, known.bias);
   if (known.weight < 0 || !has_values(graph.data(known.weight))) return std::nullopt;
   if (known.bias >= 0 && !has_values(graph.data(known.bias))) return std::nullopt;
   return known;

@@ -33,6 +33,9 @@ struct KnownWeights {
   ir::WeightLayout layout;
   int weight = -1;  // values
   int bias = -1;    // -1: there is none
+  // Nodes that round them to steps before the layer reads them; -1: none.
+  int weight_steps = -1;
+  int bias_steps = -1;
 };
 [[nodiscard]] std::optional<KnownWeights> known_weights(const ir::Graph& graph,
                                                         const ir::Node& node);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ops/families/quantized/fake.h"
 #include "quantize/samples.h"
 
 namespace thimble::quantizing {
@@ -63,10 +64,12 @@ Outline outline_of(const ir::Graph& graph) {
     const auto y = static_cast<size_t>(node.outputs[0]);
     if (labelled[y] != 0) made.is_inner[n] = 0;
     if (made.is_inner[n] == 0) continue;
-    if (node.op->quantized.rescales && is_result[y] == 0 && consumers[y].size() == 1) {
+    if (is_result[y] == 0 && consumers[y].size() == 1) {
       const ir::Node& reader = graph.nodes[static_cast<size_t>(consumers[y][0])];
       const auto clamps = reader.op->quantized.clamps;
-      if (clamps != nullptr && clamps(reader.attrs)) made.clamp[n] = consumers[y][0];
+      const bool is_clamped =
+          node.op->quantized.rescales && clamps != nullptr && clamps(reader.attrs);
+      if (is_clamped || ops::fake_steps_of(reader)) made.clamp[n] = consumers[y][0];
     }
     for (size_t i = made.clamp[n] >= 0 ? 1 : 0; i < node.outputs.size(); ++i) {
       if (can_be_observed(graph, node.outputs[i])) made.observed.push_back(node.outputs[i]);

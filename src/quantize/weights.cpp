@@ -1,8 +1,7 @@
+#include "quantize/weights.h"
+
 #include <algorithm>
 #include <cmath>
-
-#include "quantize/convert.h"
-#include "quantize/fold.h"
 
 namespace thimble::quantizing {
 namespace {
@@ -15,23 +14,38 @@ constexpr float kNoScale = 0x1p-7F;
 
 }  // namespace
 
+std::vector<float> weight_scales(const std::vector<float>& weight, const ChannelWalk& walk,
+                                 const std::vector<float>& bias, float input_scale, int bits) {
+  std::vector<double> largest(static_cast<size_t>(walk.channels), 0.0);
+  std::vector<double> sum(largest.size(), 0.0);
+  for (size_t i = 0; i < weight.size(); ++i) {
+    const size_t k = walk.of(static_cast<int64_t>(i));
+    const double size = std::abs(static_cast<double>(weight[i]));
+    largest[k] = std::max(largest[k], size);
+    sum[k] += size;
+  }
+  const double most = most_weight(bits);
+  const double count = static_cast<double>(weight.size()) / static_cast<double>(largest.size());
+  std::vector<float> scales;
+  for (size_t k = 0; k < largest.size(); ++k) {
+    double scale = largest[k] / most;
+    // Few steps are better spent on the many small weights.
+    if (bits < kWeightBits) scale = std::min(scale, 2.0 * sum[k] / count / std::sqrt(most));
+    if (!bias.empty()) {
+      const double x = static_cast<double>(input_scale);
+      scale = std::max(scale, std::abs(static_cast<double>(bias[k])) / (kMostBias * x));
+    }
+    scales.push_back(static_cast<float>(scale) > 0.0F ? static_cast<float>(scale) : kNoScale);
+  }
+  return scales;
+}
+
 QuantizedWeights quantized_weights(const std::vector<float>& weight, const Shape& shape, int axis,
                                    const std::vector<float>& bias, float input_scale) {
   const ChannelWalk walk = walk_of(shape, axis);
-  std::vector<double> largest(static_cast<size_t>(walk.channels), 0.0);
-  for (size_t i = 0; i < weight.size(); ++i) {
-    double& most = largest[walk.of(static_cast<int64_t>(i))];
-    most = std::max(most, std::abs(static_cast<double>(weight[i])));
-  }
   QuantizedWeights made;
+  made.scales = weight_scales(weight, walk, bias, input_scale, kWeightBits);
   const auto x = static_cast<double>(input_scale);
-  for (size_t k = 0; k < largest.size(); ++k) {
-    double scale = largest[k] / kMost;
-    if (!bias.empty()) {
-      scale = std::max(scale, std::abs(static_cast<double>(bias[k])) / (kMostBias * x));
-    }
-    made.scales.push_back(static_cast<float>(scale) > 0.0F ? static_cast<float>(scale) : kNoScale);
-  }
   made.weight.reserve(weight.size());
   for (size_t i = 0; i < weight.size(); ++i) {
     const auto scale = static_cast<double>(made.scales[walk.of(static_cast<int64_t>(i))]);

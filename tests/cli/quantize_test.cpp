@@ -131,6 +131,51 @@ TEST(cli_quantize, takes_a_model_file_and_data_without_a_recipe) {
   EXPECT_THAT(again.err, HasSubstr("the graph is quantized already"));
 }
 
+// Prepare, train, convert: with data of a file, because the graph is no recipe's any more.
+TEST(cli_quantize, writes_a_model_that_trains_and_becomes_int8) {
+  const TemporaryFolder folder;
+  Graph g;
+  const Value x = g.input("x", {2});
+  const Value kind = g.label("kind");
+  const Value scores = dense(relu(dense(x, {.units = 8})), {.units = 2});
+  g.minimize(softmax_cross_entropy(scores, kind));
+  g.metric("accuracy", accuracy(scores, kind));
+  g.output("scores", scores);
+  const std::string model = folder / "m.safetensors";
+  save_model(g, model, 3);
+  const std::string data = folder / "samples.npz";
+  write_text(data,
+             data::testing::zip_of(
+                 {{"x.npy", data::testing::npy_of(
+                                "<f4", "(8, 2)",
+                                bytes_of({3, 0, 2, 0, 0, 1, 0, 4, 1, 1, -2, 3, 4, -4, 0, 0}))},
+                  {"kind.npy",
+                   data::testing::npy_of("|u1", "(8,)", std::string("\0\0\1\1\0\1\0\1", 8))}}));
+  const std::string qat = folder / "qat.safetensors";
+  const Outcome made =
+      run({"quantize", model, "--qat", "--weight-bits", "3", "--data", data, "-o", qat, "--json"});
+  ASSERT_EQ(made.code, 0) << made.err;
+  const nlohmann::ordered_json json = last_line_json(made.out);
+  EXPECT_EQ(keys(json),
+            "recipe file bytes calibration weight_bits samples test_samples f32 qat float_layers");
+  EXPECT_EQ(json["weight_bits"], 3);
+  const Outcome text = run({"quantize", model, "--qat", "--data", data, "-o", folder / "q"});
+  EXPECT_THAT(text.out, HasSubstr("\n  qat   loss "));
+  EXPECT_THAT(text.out, HasSubstr("prepared for quantization-aware training, calibrated with 6 "));
+  const Outcome trained = run({"train", qat, "--data", data, "--epochs", "30", "--lr", "0.01",
+                               "--out", folder / "out", "--json"});
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  EXPECT_LT(last_line_json(trained.out)["test_loss"], json["qat"]["test_loss"]);
+  const Outcome int8 = run({"quantize", folder / "out/checkpoint.safetensors", "--data", data, "-o",
+                            folder / "int8.safetensors", "--json"});
+  ASSERT_EQ(int8.code, 0) << int8.err;
+  const nlohmann::ordered_json report = last_line_json(int8.out);
+  EXPECT_NEAR(report["int8"]["test_loss"], report["f32"]["test_loss"], 1e-6);
+  EXPECT_EQ(run({"quantize", model, "--weight-bits", "4", "--data", data, "-o", qat}).code, 2);
+  EXPECT_EQ(run({"quantize", model, "--qat", "--weight-bits", "9", "-o", qat}).code, 2);
+  EXPECT_EQ(run({"quantize", model, "--qat", "--int8-input", "-o", qat}).code, 2);
+}
+
 TEST(cli_quantize, of_a_model_without_loss_compares_layers_alone) {
   const TemporaryFolder folder;
   Graph g;

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <random>
 
-#include "quantize/convert.h"
+#include "quantize/weights.h"
 
 namespace thimble::test::calibration_test {
 namespace {
@@ -65,6 +65,37 @@ TEST(calibration, scales_cover_the_range_and_zero) {
     EXPECT_EQ(made.scale, static_cast<float>(c.scale)) << c.range.low << " " << c.range.high;
     EXPECT_EQ(made.zero_point, c.zero_point) << c.range.low << " " << c.range.high;
   }
+}
+
+TEST(calibration, even_zero_points_cover_the_range_as_well) {
+  std::mt19937 random(6);
+  std::uniform_real_distribution<double> draw(-3.0, 3.0);
+  for (int i = 0; i < 1000; ++i) {
+    const double a = draw(random);
+    const double b = i % 5 == 0 ? 0.0 : i % 7 == 0 ? a * 1e-3 : draw(random);
+    const Range range{std::min(a, b), std::max(a, b)};
+    const ActivationScale plain = scale_of(range);
+    const ActivationScale made = quantizing::even_scale_of(range);
+    ASSERT_EQ(made.zero_point % 2, 0);
+    ASSERT_LE(std::abs(made.zero_point - plain.zero_point), 1);
+    if (plain.zero_point % 2 == 0) {
+      ASSERT_EQ(made.scale, plain.scale);
+    }
+    const auto scale = static_cast<double>(made.scale);
+    // Rounding the zero point moves the range by half a step.
+    ASSERT_GE(scale * (127.5 - made.zero_point), range.high * (1.0 - 1e-6)) << range.low;
+    ASSERT_LE(scale * (-128.5 - made.zero_point), range.low * (1.0 - 1e-6)) << range.high;
+  }
+}
+
+TEST(calibration, few_bits_are_spent_on_small_weights) {
+  const std::vector<float> weight{0.1F, -0.1F, 0.1F, 4.0F};
+  const auto walk = quantizing::walk_of({1, 4}, 0);
+  EXPECT_EQ(quantizing::weight_scales(weight, walk, {}, 1.0F, 8)[0],
+            static_cast<float>(4.0 / 127.0));
+  // 2 mean(|w|) / sqrt(3) is less than 4 / 3.
+  EXPECT_FLOAT_EQ(quantizing::weight_scales(weight, walk, {}, 1.0F, 3)[0],
+                  static_cast<float>(2.0 * 4.3 / 4.0 / std::sqrt(3.0)));
 }
 
 TEST(calibration, minmax_is_the_range_of_all_batches_and_zero) {
