@@ -32,6 +32,7 @@ compile() { # HEADER...
 }
 export -f compile
 export compiler
+# shellcheck disable=SC2016
 for group in "${groups[@]}"; do
   echo "$group"
   if [[ $group = *' '* ]]; then tr ' ' '\n' <<<"$group" | tac | paste -sd ' '; fi

@@ -10,10 +10,14 @@
 #include "ops/quantized_conv_transpose2d/dims.h"
 #include "simd/kernel_testing.h"
 
+// They hold more kernels than the convolutions alone.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function"
 namespace ref {
 #include "ops/quantized_conv2d/ref.h"
 #include "ops/quantized_conv_transpose2d/ref.h"
 }  // namespace ref
+#pragma GCC diagnostic pop
 
 namespace thimble::testing::int8_test {
 namespace {

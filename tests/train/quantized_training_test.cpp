@@ -51,10 +51,6 @@ Trainer trainer_of(const Graph& graph, const Optimizer& optimizer, TrainerOption
   return {graph, options};
 }
 
-double accuracy_of(Trainer& trainer) {
-  return trainer.evaluate(test_digits()).metrics.at("accuracy");
-}
-
 TEST(quantized_training, of_lenet5_lowers_its_loss_and_raises_its_accuracy) {
   for (const Optimizer& optimizer :
        {Optimizer(SGD{.lr = 0.02}), Optimizer(SGD{.lr = 0.005, .momentum = 0.9})}) {

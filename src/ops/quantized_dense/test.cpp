@@ -56,7 +56,8 @@ THIMBLE_OP_CASES(quantized_dense) {
               refused("weights_with_scales_along_features",
                       {x, int8_spec({1, 5}, {.scales = {1, 1, 1, 1, 1}, .axis = 1})},
                       "index of axis 0"),
-              refused("a_bias_of_another_size", {x, weight_spec({3, 5}), bias_spec(5)}, "bias to be [3]"),
+              refused("a_bias_of_another_size", {x, weight_spec({3, 5}), bias_spec(5)},
+                      "bias to be [3]"),
           },
   };
 }
