@@ -69,12 +69,19 @@ class Finish {
   HWY_INLINE void store_wide(const VecI* sums, int8_t* to, int k) const {
     _mm512_storeu_si512(to, narrow<4>(sums, k));
   }
+  // Four pixels of a vector; to: their results, channel: of the vector there, k: its position.
+  HWY_INLINE void store_pixels(const VecI* sums, int8_t* const* to, int64_t channel, int k) const {
+    const __m512i all = _mm512_permutexvar_epi32(order(), narrow<4, 0>(sums, k));
+    store_16(_mm512_castsi512_si128(all), to[0] + channel);
+    store_16(_mm512_extracti32x4_epi32(all, 1), to[1] + channel);
+    store_16(_mm512_extracti32x4_epi32(all, 2), to[2] + channel);
+    store_16(_mm512_extracti32x4_epi32(all, 3), to[3] + channel);
+  }
   // Whole vectors; k: the position of the first; last: where the channels of the last vector begin
   // in `to`, at most behind those of the others.
   template <int kVectors>
   HWY_INLINE void store_vectors(const VecI* sums, int8_t* to, int k, int last) const {
-    const __m512i order = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
-    const __m512i all = _mm512_permutexvar_epi32(order, narrow<kVectors>(sums, k));
+    const __m512i all = _mm512_permutexvar_epi32(order(), narrow<kVectors>(sums, k));
     const __m256i low = _mm512_castsi512_si256(all);
     if constexpr (kVectors == 4) {
       if (last == 3 * kInt8MostLanes) return _mm512_storeu_si512(to, all);
@@ -98,21 +105,25 @@ class Finish {
   static HWY_INLINE void store_16(__m128i v, int8_t* to) {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(to), v);
   }
-  // Results of up to four vectors: in every 16 bytes, 4 of each.
-  template <int kVectors>
+  // Brings the results of narrow() into the order of the vectors.
+  static HWY_INLINE __m512i order() {
+    return _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
+  }
+  // Results of up to four vectors: in every 16 bytes, 4 of each. kStep: between their positions.
+  template <int kVectors, int kStep = kInt8MostLanes>
   HWY_INLINE __m512i narrow(const VecI* sums, int k) const {
     __m512i y[4];
     if (only_scales_) {
       THIMBLE_UNROLL
       for (int v = 0; v < kVectors; ++v) {
         // Within int32; what follows saturates.
-        const __m512 scale = _mm512_loadu_ps(s_.scale + k + v * kInt8MostLanes);
+        const __m512 scale = _mm512_loadu_ps(s_.scale + k + v * kStep);
         y[v] = _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_cvtepi32_ps(sums[v].raw), scale));
       }
     } else {
       THIMBLE_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const int at = k + v * kInt8MostLanes;
+        const int at = k + v * kStep;
         const VecI whole = folds_ ? sums[v] : add_bias(sums[v], at);
         y[v] = (is_fixed_ ? fixed(whole, at) : floating(whole, at)).raw;
       }

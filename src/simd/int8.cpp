@@ -185,6 +185,18 @@ class Block {
       }
     }
     const int last = channels.channel(vector + kVectors - 1) - channels.channel(vector);
+#if HWY_TARGET == HWY_AVX3
+    if constexpr (kVectors == 1 && kRows % 4 == 0) {
+      if (m + kRows <= count_ && channels.in_vector() == lanes() && !finish.goes_one_by_one()) {
+        THIMBLE_UNROLL
+        for (int i = 0; i < kRows; i += 4) {
+          const VecI four[4] = {sums[i][0], sums[i + 1][0], sums[i + 2][0], sums[i + 3][0]};
+          finish.store_pixels(four, to_ + m + i, channels.channel(vector), vector * lanes());
+        }
+        return;
+      }
+    }
+#endif
     THIMBLE_UNROLL
     for (int i = 0; i < kRows; ++i) {
       if (m + i >= count_) break;

@@ -16,7 +16,8 @@ namespace thimble::simd::HWY_NAMESPACE {
 
 // A depthwise convolution. For every column of the image under some neighbouring pixels of a row, a
 // word a channel holds the taps of neighbouring rows; a pixel adds the products of those words. So
-// a word is made once for all windows of a row that it lies in.
+// a word is made once for all windows of a row that it lies in, or of two rows of y where it has
+// room for the taps of both: they differ in their packed weights.
 template <class Words>
 class Depthwise {
  public:
@@ -28,32 +29,40 @@ class Depthwise {
         s_(s),
         wide_(wide),
         zero_(result.input_zero_point),
-        units_((d.r + Words::kUnit - 1) / Words::kUnit),
+        rows_(int8_depthwise_rows(d, Words::kUnit)),
+        span_(d.r + (rows_ - 1) * d.stride_h),
+        units_((span_ + Words::kUnit - 1) / Words::kUnit),
         padded_(round_up(d.c, kInt8MostLanes)) {
     std::fill_n(blank_, kInt8WideChannels, static_cast<int8_t>(zero_));
   }
 
+  [[nodiscard]] int rows() const { return rows_; }
+
   // Packs the weights of a vector of positions.
   void pack_weights(const int8_t* w, int vector) const {
     const int first = vector * lanes();
-    const int taps = layout_.window_h * layout_.window_w;
+    const int64_t taps = int64_t{layout_.window_h} * layout_.window_w;
+    const int64_t down = int64_t{layout_.row_step} * layout_.window_w;
     for (int k = first; k < first + lanes(); ++k) {
       const int c = int8_channel_at(k, wide_);
+      const int8_t* column =
+          w + c * taps + int64_t{layout_.first_row} * layout_.window_w + layout_.first_column;
       int32_t* to = s_.weights + k;
-      for (int s = 0; s < d_.s; ++s) {
+      for (int s = 0; s < d_.s; ++s, column += layout_.column_step) {
         for (int r = 0; r < d_.r; r += Words::kUnit, to += padded_) {
-          int8_t unit[Words::kUnit] = {};
           const int count = c < d_.c ? std::min(Words::kUnit, d_.r - r) : 0;
-          for (int i = 0; i < count; ++i) unit[i] = w[int64_t{c} * taps + tap(r + i, s)];
+          int8_t unit[Words::kUnit] = {};
+          for (int i = 0; i < count; ++i) unit[i] = column[(r + i) * down];
           *to = word_of<Words>(unit);
         }
       }
     }
+    if (rows_ > 1) shift_weights(first);
     hn::Store(Words::start(s_.weights + first, units_ * d_.s, padded_, zero_), I32(),
               s_.start + first);
   }
 
-  // Row p of an image. y: of the row.
+  // Rows p and, where they share words, p + 1 of an image. y: of row p.
   void row(int8_t* y, const int8_t* image, int p, int32_t* columns, const Finish& finish) const {
 #if THIMBLE_INT8_VNNI
     for (int c = 0; c < wide_; c += kInt8WideChannels) wide_row(y, image, p, c, columns, finish);
@@ -67,21 +76,42 @@ class Depthwise {
         const int pixels = std::min(run, d_.q - q);
         const auto count = static_cast<int>(int8_depthwise_columns(d_, pixels));
         pack(columns, image, p, q * d_.stride_w - d_.pad_left, count, c, channels);
-        int8_t* const to = y + q * layout_.column + c;
-        int i = 0;
-        for (; i + 8 <= pixels; i += 8) add<8>(to, columns, i, count, c, channels, finish);
-        for (; i + 4 <= pixels; i += 4) add<4>(to, columns, i, count, c, channels, finish);
-        for (; i < pixels; ++i) add<1>(to, columns, i, count, c, channels, finish);
+        for (int row = 0; row < std::min(rows_, d_.p - p); ++row) {
+          int8_t* const to = y + row * layout_.row + q * layout_.column + c;
+          const int32_t* const weights = s_.weights + row * row_words() + c;
+          int i = 0;
+          for (; i + 8 <= pixels; i += 8) {
+            add<8>(to, columns, i, count, weights, c, channels, finish);
+          }
+          for (; i + 4 <= pixels; i += 4) {
+            add<4>(to, columns, i, count, weights, c, channels, finish);
+          }
+          for (; i < pixels; ++i) add<1>(to, columns, i, count, weights, c, channels, finish);
+        }
       }
     }
   }
 
  private:
-  // Where a tap of the window lies in a channel's weights.
-  [[nodiscard]] int tap(int r, int s) const {
-    return (layout_.first_row + r * layout_.row_step) * layout_.window_w + layout_.first_column +
-           s * layout_.column_step;
+  // Packs the weights of the second row of y: those of the first, stride_h taps later.
+  void shift_weights(int first) const {
+    const I32 d;
+    const hn::RebindToUnsigned<I32> unsigned_words;
+    const int bits = d_.stride_h * (32 / Words::kUnit);
+    const int32_t* from = s_.weights + first;
+    int32_t* to = s_.weights + row_words() + first;
+    for (int s = 0; s < d_.s; ++s) {
+      VecI before = hn::Zero(d);
+      for (int unit = 0; unit < units_; ++unit, from += padded_, to += padded_) {
+        const VecI word = hn::Load(d, from);
+        const auto rest = hn::ShiftRightSame(hn::BitCast(unsigned_words, before), 32 - bits);
+        hn::Store(hn::Or(hn::ShiftLeftSame(word, bits), hn::BitCast(d, rest)), d, to);
+        before = word;
+      }
+    }
   }
+  // Packed weights of a row of y.
+  [[nodiscard]] int64_t row_words() const { return int64_t{units_} * d_.s * padded_; }
 
 #if THIMBLE_INT8_VNNI
   // Row p of 64 channels from c on.
@@ -95,16 +125,30 @@ class Depthwise {
       int32_t* to = columns;
       for (int unit = 0; unit < units_; ++unit, to += int64_t{count} * kInt8WideChannels) {
         const int first = unit * Words::kUnit;
-        const int rows = std::min(Words::kUnit, d_.r - first);
+        const int rows = std::min(Words::kUnit, span_ - first);
         if (rows == 1) pack_wide<1>(to, image, p, first, left, count, c);
         if (rows == 2) pack_wide<2>(to, image, p, first, left, count, c);
         if (rows == 3) pack_wide<3>(to, image, p, first, left, count, c);
         if (rows == 4) pack_wide<4>(to, image, p, first, left, count, c);
       }
-      int8_t* const out = y + q * layout_.column + c;
-      int i = 0;
-      for (; i + 4 <= pixels; i += 4) add_wide<4>(out, columns, i, count, c, finish);
-      for (; i < pixels; ++i) add_wide<1>(out, columns, i, count, c, finish);
+      for (int row = 0; row < std::min(rows_, d_.p - p); ++row) {
+        int8_t* const out = y + row * layout_.row + q * layout_.column + c;
+        const int32_t* const weights = s_.weights + row * row_words() + c;
+        const bool neighbours = d_.stride_w == 1 && d_.dilation_w == 1;
+        int i = 0;
+        for (; i + 4 <= pixels; i += 4) {
+          if (neighbours && d_.s == 3) {
+            add_wide<4, 3>(out, columns, i, count, weights, c, finish);
+          } else if (neighbours && d_.s == 5) {
+            add_wide<4, 5>(out, columns, i, count, weights, c, finish);
+          } else if (neighbours && d_.s == 7) {
+            add_wide<4, 7>(out, columns, i, count, weights, c, finish);
+          } else {
+            add_wide<4, 0>(out, columns, i, count, weights, c, finish);
+          }
+        }
+        for (; i < pixels; ++i) add_wide<1, 0>(out, columns, i, count, weights, c, finish);
+      }
     }
   }
 
@@ -150,9 +194,10 @@ class Depthwise {
     }
   }
 
-  template <int kCount>
-  HWY_NOINLINE void add_wide(int8_t* y, const int32_t* columns, int q, int count, int c,
-                             const Finish& shared) const {
+  // kTaps: columns of the window, which are neighbours as those of neighbouring pixels are; or 0.
+  template <int kCount, int kTaps>
+  HWY_NOINLINE void add_wide(int8_t* y, const int32_t* columns, int q, int count,
+                             const int32_t* weights, int c, const Finish& shared) const {
     const Finish finish = shared;
     const I32 d;
     VecI sums[kCount][4];
@@ -162,9 +207,30 @@ class Depthwise {
       THIMBLE_UNROLL
       for (int i = 0; i < kCount; ++i) sums[i][v] = start;
     }
-    const int32_t* weights = s_.weights + c;
     const int64_t step = int64_t{d_.stride_w} * kInt8WideChannels;
-    for (int s = 0; s < d_.s; ++s) {
+    if constexpr (kTaps > 0) {
+      const int32_t* from = columns + int64_t{q} * kInt8WideChannels;
+      for (int unit = 0; unit < units_; ++unit) {
+        THIMBLE_UNROLL
+        for (int v = 0; v < 4; ++v) {
+          // A word is read once for all windows that it lies in.
+          VecI x[kCount + kTaps - 1];
+          THIMBLE_UNROLL
+          for (int i = 0; i < kCount + kTaps - 1; ++i) {
+            x[i] = hn::Load(d, from + i * kInt8WideChannels + v * kInt8MostLanes);
+          }
+          THIMBLE_UNROLL
+          for (int s = 0; s < kTaps; ++s) {
+            const VecI weight =
+                hn::Load(d, weights + (s * units_ + unit) * padded_ + v * kInt8MostLanes);
+            THIMBLE_UNROLL
+            for (int i = 0; i < kCount; ++i) sums[i][v] = Words::dot(sums[i][v], x[i + s], weight);
+          }
+        }
+        from += int64_t{count} * kInt8WideChannels;
+      }
+    }
+    for (int s = 0; kTaps == 0 && s < d_.s; ++s) {
       const int32_t* from =
           columns + (int64_t{q} * d_.stride_w + int64_t{s} * d_.dilation_w) * kInt8WideChannels;
       for (int unit = 0; unit < units_; ++unit, weights += padded_) {
@@ -190,7 +256,7 @@ class Depthwise {
                        int channels) const {
     for (int unit = 0; unit < units_; ++unit, to += int64_t{count} * lanes()) {
       const int first = unit * Words::kUnit;
-      const int rows = std::min(Words::kUnit, d_.r - first);
+      const int rows = std::min(Words::kUnit, span_ - first);
       if (rows == 1) pack_unit<1>(to, image, p, first, left, count, c, channels);
       if (rows == 2) pack_unit<2>(to, image, p, first, left, count, c, channels);
       if constexpr (Words::kUnit > 2) {
@@ -244,15 +310,14 @@ class Depthwise {
 
   // kCount neighbouring pixels, the first of them number q of the packed ones.
   template <int kCount>
-  HWY_NOINLINE void add(int8_t* y, const int32_t* columns, int q, int count, int c, int channels,
-                        const Finish& shared) const {
+  HWY_NOINLINE void add(int8_t* y, const int32_t* columns, int q, int count, const int32_t* weights,
+                        int c, int channels, const Finish& shared) const {
     const Finish finish = shared;
     const I32 d;
     VecI sums[kCount];
     const VecI start = hn::LoadU(d, s_.start + c);
     THIMBLE_UNROLL
     for (int i = 0; i < kCount; ++i) sums[i] = start;
-    const int32_t* weights = s_.weights + c;
     const int64_t step = int64_t{d_.stride_w} * lanes();
     for (int s = 0; s < d_.s; ++s) {
       const int32_t* from =
@@ -266,6 +331,20 @@ class Depthwise {
         from += int64_t{count} * lanes();
       }
     }
+#if HWY_TARGET == HWY_AVX3
+    if constexpr (kCount % 4 == 0) {
+      if (channels == lanes() && !finish.goes_one_by_one()) {
+        THIMBLE_UNROLL
+        for (int i = 0; i < kCount; i += 4) {
+          int8_t* const first = y + (q + i) * layout_.column;
+          int8_t* const to[4] = {first, first + layout_.column, first + 2 * layout_.column,
+                                 first + 3 * layout_.column};
+          finish.store_pixels(sums + i, to, 0, c);
+        }
+        return;
+      }
+    }
+#endif
     THIMBLE_UNROLL
     for (int i = 0; i < kCount; ++i) {
       finish.store(sums[i], y + (q + i) * layout_.column, c, c, channels);
@@ -277,6 +356,8 @@ class Depthwise {
   const Int8Scratch& s_;
   int wide_;
   int zero_;
+  int rows_;        // of y that share words
+  int span_;        // rows of the image under them
   int units_;       // words of a column
   int64_t padded_;  // channels
   alignas(64) int8_t blank_[kInt8WideChannels];
@@ -304,10 +385,12 @@ void convolve_depthwise(int8_t* y, const int8_t* x, const int8_t* w, const int32
     channels.pack_weights(w, static_cast<int>(v));
     for (int64_t k = v * lanes(); folds && k < (v + 1) * lanes(); ++k) s.start[k] += s.bias[k];
   });
-  pool.run_with_worker(int64_t{d.n} * d.p, [&](int64_t row, int worker) HWY_ATTR {
-    const int64_t image = row / d.p;
-    channels.row(y + image * layout.image + row % d.p * layout.row, x + image * d.h * d.w * d.c,
-                 static_cast<int>(row % d.p), s.pixels + worker * s.worker_words, finish);
+  const int64_t in_image = divide_up(d.p, channels.rows());
+  pool.run_with_worker(d.n * in_image, [&](int64_t task, int worker) HWY_ATTR {
+    const int64_t image = task / in_image;
+    const int row = static_cast<int>(task % in_image) * channels.rows();
+    channels.row(y + image * layout.image + row * layout.row, x + image * d.h * d.w * d.c, row,
+                 s.pixels + worker * s.worker_words, finish);
   });
 }
 

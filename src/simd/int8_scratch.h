@@ -104,6 +104,17 @@ inline bool is_int8_depthwise(const conv_dims& d) {
          int64_t{d.s - 1} * d.dilation_w < kInt8DepthwiseReach;
 }
 
+// Rows of y that share the words of a column, of `unit` rows each, without more words.
+inline int int8_depthwise_rows(const conv_dims& d, int unit) {
+  const int64_t both = int64_t{d.r} + d.stride_h;
+  return d.dilation_h == 1 && divide_up(both, unit) == divide_up(d.r, unit) ? 2 : 1;
+}
+// Packed words of a channel, for each of those rows.
+inline int int8_depthwise_words(const conv_dims& d) {
+  return d.s * std::max(int8_depthwise_rows(d, 2) * static_cast<int>(divide_up(d.r, 2)),
+                        int8_depthwise_rows(d, 4) * static_cast<int>(divide_up(d.r, 4)));
+}
+
 // Columns of the image under so many neighbouring pixels of a row.
 inline int64_t int8_depthwise_columns(const conv_dims& d, int pixels) {
   return int64_t{pixels - 1} * d.stride_w + int64_t{d.s - 1} * d.dilation_w + 1;
@@ -139,8 +150,8 @@ inline int int8_channel_at(int position, int wide) {
 
 // Of one group, or of all channels of a depthwise convolution.
 struct Int8Scratch {
-  int32_t* weights;  // [panels][words][vectors of the panel][lanes]; depthwise: [columns][words]
-                     // [channels]
+  int32_t* weights;  // [panels][words][vectors of the panel][lanes]; depthwise: [rows][columns]
+                     // [words][channels]
   int32_t* start;    // per channel: where sums begin
   int32_t* bias;
   float* scale;
@@ -155,7 +166,7 @@ inline Int8Scratch carve_int8_scratch(Workspace& own, const conv_dims& d, int th
   const bool depthwise = is_int8_depthwise(d);
   const int64_t channels = round_up(depthwise ? d.k : d.k / d.groups, kInt8MostLanes);
   const Int8Patch patch = int8_patch(d);
-  const int words = depthwise ? d.s * ((d.r + 1) / 2) : patch.runs * ((patch.length + 1) / 2);
+  const int words = depthwise ? int8_depthwise_words(d) : patch.runs * ((patch.length + 1) / 2);
   s.weights = own.take<int32_t>(channels * words);
   s.start = own.take<int32_t>(channels);
   s.bias = own.take<int32_t>(channels);
