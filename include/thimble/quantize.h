@@ -102,7 +102,7 @@ struct QatModel {
 // products are below 2^24 and scales are powers of two, both compute the same integers; else layers
 // with weights, products and means may differ by one step where a sum lies at a half between two
 // integers, up to the rounding of f32. Requantization::fixed_point, softmax and bilinear upsampling
-// round otherwise, by at most a step or so. Source: Esser et al., "Learned Step Size Quantization",
+// round otherwise, by a step. Source: Esser et al., "Learned Step Size Quantization",
 // ICLR 2020. Throws Error as quantize_model does, and for a graph that is prepared already.
 [[nodiscard]] QatModel prepare_qat(const Graph& graph, const data::Dataset& data,
                                    const PrepareQatOptions& options = {});
