@@ -171,9 +171,7 @@ const OpDef& fake_quantize_op() {
                  "(clamp(round(x / scale) + zero_point, low, high) - zero_point), halves to even. "
                  "The gradient of x passes within the bounds; that of the scale is that of "
                  "Learned Step Size Quantization (Esser et al., 2020). Equal to "
-                 "torch.fake_quantize_per_tensor_affine and, in its gradients, to "
-                 "torch._fake_quantize_learnable_per_channel_affine with a zero point that is not "
-                 "learned.",
+                 "torch.fake_quantize_per_tensor_affine, with the gradient of x.",
           .example = "auto y = fake_quantize(x, scale, {.zero_point = -128});",
           .inputs = {{"x", "any shape"},
                      {"scale", "[1], or [C] for C indices of the axis; above 0"}},
