@@ -37,37 +37,19 @@ class Finish {
 
   // k: the position in the scratch; first: its channel, of factors; count: channels stored.
   HWY_INLINE void store(VecI sum, int8_t* to, int k, int first, int count) const {
-    const I32 d;
-    const VecI whole = folds_ ? sum : add_bias(sum, k);
-    if (one_by_one_) {
-      alignas(64) int32_t sums[kInt8MostLanes];
-      hn::Store(whole, d, sums);
-      const quantized_result out = result_.out;
-      for (int i = 0; i < count; ++i) {
-        to[i] = quantized_requantize(sums[i], result_.factors + first + i, &out);
-      }
-      return;
-    }
-    // Bounds are less the zero point, so that nothing leaves int32.
-    const VecI near = is_fixed_ ? fixed(whole, k) : floating(whole, k);
-    const VecI y = hn::Add(near, hn::Set(d, result_.out.zero_point));
-    if (count == lanes()) {
+    if (one_by_one_ || count != lanes()) return Finish(*this).store_few(sum, to, k, first, count);
+    const VecI y = result(sum, k);
 #if HWY_TARGET == HWY_AVX3
-      _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm512_cvtepi32_epi8(y.raw));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm512_cvtepi32_epi8(y.raw));
 #else
-      hn::StoreU(hn::DemoteTo(I8(), y), I8(), to);
+    hn::StoreU(hn::DemoteTo(I8(), y), I8(), to);
 #endif
-      return;
-    }
-    alignas(64) int32_t numbers[kInt8MostLanes] = {};
-    hn::Store(y, d, numbers);
-    for (int i = 0; i < count; ++i) to[i] = static_cast<int8_t>(numbers[i]);
   }
 
 #if HWY_TARGET == HWY_AVX3
   // Four vectors whose channels are interleaved (int8_channel_at); k: the position of the first.
   HWY_INLINE void store_wide(const VecI* sums, int8_t* to, int k) const {
-    _mm512_storeu_si512(to, narrow<4>(sums, k));
+    _mm512_storeu_si512(to, narrow<4, kInt8MostLanes, true>(sums, k));
   }
   // Four pixels of a vector; to: their results, channel: of the vector there, k: its position.
   HWY_INLINE void store_pixels(const VecI* sums, int8_t* const* to, int64_t channel, int k) const {
@@ -101,6 +83,32 @@ class Finish {
 #endif
 
  private:
+  // Of fewer channels than lanes, or where each channel goes alone. Like the other functions that
+  // are not inlined, it is called on a copy: the address of the object is then not known elsewhere.
+  HWY_NOINLINE void store_few(VecI sum, int8_t* to, int k, int first, int count) const {
+    const I32 d;
+    alignas(64) int32_t numbers[kInt8MostLanes] = {};
+    if (one_by_one_) {
+      hn::Store(folds_ ? sum : add_bias(sum, k), d, numbers);
+      const quantized_result out = result_.out;
+      for (int i = 0; i < count; ++i) {
+        to[i] = quantized_requantize(numbers[i], result_.factors + first + i, &out);
+      }
+      return;
+    }
+    hn::Store(result(sum, k), d, numbers);
+    for (int i = 0; i < count; ++i) to[i] = static_cast<int8_t>(numbers[i]);
+  }
+
+  // The result without the zero point, in 32 bits, which it cannot leave.
+  HWY_INLINE VecI rounded(VecI sum, int k) const {
+    const VecI whole = folds_ ? sum : add_bias(sum, k);
+    return is_fixed_ ? fixed(whole, k) : floating(whole, k);
+  }
+  HWY_INLINE VecI result(VecI sum, int k) const {
+    return hn::Add(rounded(sum, k), hn::Set(I32(), result_.out.zero_point));
+  }
+
 #if HWY_TARGET == HWY_AVX3
   static HWY_INLINE void store_16(__m128i v, int8_t* to) {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(to), v);
@@ -110,7 +118,8 @@ class Finish {
     return _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
   }
   // Results of up to four vectors: in every 16 bytes, 4 of each. kStep: between their positions.
-  template <int kVectors, int kStep = kInt8MostLanes>
+  // kInlined: no call, which is faster and takes much longer to compile.
+  template <int kVectors, int kStep = kInt8MostLanes, bool kInlined = false>
   HWY_INLINE __m512i narrow(const VecI* sums, int k) const {
     __m512i y[4];
     if (only_scales_) {
@@ -120,13 +129,14 @@ class Finish {
         const __m512 scale = _mm512_loadu_ps(s_.scale + k + v * kStep);
         y[v] = _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_cvtepi32_ps(sums[v].raw), scale));
       }
-    } else {
+    } else if constexpr (kInlined) {
       THIMBLE_UNROLL
-      for (int v = 0; v < kVectors; ++v) {
-        const int at = k + v * kStep;
-        const VecI whole = folds_ ? sums[v] : add_bias(sums[v], at);
-        y[v] = (is_fixed_ ? fixed(whole, at) : floating(whole, at)).raw;
-      }
+      for (int v = 0; v < kVectors; ++v) y[v] = rounded(sums[v], k + v * kStep).raw;
+    } else {
+      __m512i rest[kVectors];
+      for (int v = 0; v < kVectors; ++v) rest[v] = sums[v].raw;
+      Finish(*this).round_all<kVectors>(rest, k, kStep);
+      for (int v = 0; v < kVectors; ++v) y[v] = rest[v];
     }
     THIMBLE_UNROLL
     for (int v = kVectors; v < 4; ++v) y[v] = y[kVectors - 1];
@@ -137,6 +147,10 @@ class Finish {
     return _mm512_max_epi8(
         _mm512_min_epi8(all, _mm512_set1_epi8(static_cast<char>(result_.out.high))),
         _mm512_set1_epi8(static_cast<char>(result_.out.low)));
+  }
+  template <int kVectors>
+  HWY_NOINLINE void round_all(__m512i* y, int k, int step) const {
+    for (int v = 0; v < kVectors; ++v) y[v] = rounded(VecI{y[v]}, k + v * step).raw;
   }
 #endif
 

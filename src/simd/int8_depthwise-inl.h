@@ -65,7 +65,9 @@ class Depthwise {
   // Rows p and, where they share words, p + 1 of an image. y: of row p.
   void row(int8_t* y, const int8_t* image, int p, int32_t* columns, const Finish& finish) const {
 #if THIMBLE_INT8_VNNI
-    for (int c = 0; c < wide_; c += kInt8WideChannels) wide_row(y, image, p, c, columns, finish);
+    if constexpr (Words::kUnit == 4) {
+      for (int c = 0; c < wide_; c += kInt8WideChannels) wide_row(y, image, p, c, columns, finish);
+    }
 #endif
     const int run = int8_depthwise_run(d_);
     for (int first = wide_; first < d_.c; first += lanes()) {

@@ -172,8 +172,9 @@ namespace {
 constexpr ptrdiff_t kNowhere = std::numeric_limits<ptrdiff_t>::min() / 2;
 
 // Adds the gradient of one image to the largest cell of each window. offset(place): the offset of a
-// pixel of the window, in values. A place outside the image, which no pooling gives, gets nothing.
-template <class T, class Offset>
+// pixel of the window, in values. kChecked: a place outside the image, which no pooling gives, gets
+// nothing; else there is none.
+template <bool kChecked = true, class T, class Offset>
 void scatter_image(float* dx, const float* dy, const T* index, const pool_dims& d,
                    const Offset& offset) {
   const size_t size =
@@ -186,7 +187,7 @@ void scatter_image(float* dx, const float* dy, const T* index, const pool_dims& 
       const ptrdiff_t begin = (row * d.w + q * d.stride_w - d.pad_left) * d.c;
       for (int c = 0; c < d.c; ++c) {
         const auto at = static_cast<size_t>(begin + offset(index[c]) + c);
-        if (at < size) dx[at] += dy[c];
+        if (!kChecked || at < size) dx[at] += dy[c];
       }
     }
   }
@@ -200,12 +201,28 @@ ptrdiff_t cell_offset(const pool_dims& d, int place) {
   return (row * d.w + place % d.s * d.dilation_w) * d.c;
 }
 
+// Whether all windows lie inside the image, and all places inside their window.
+bool all_inside(const uint8_t* index, const pool_dims& d) {
+  if (d.pad_top > 0 || d.pad_left > 0) return false;
+  if ((d.p - 1) * d.stride_h + (d.r - 1) * d.dilation_h >= d.h) return false;
+  if ((d.q - 1) * d.stride_w + (d.s - 1) * d.dilation_w >= d.w) return false;
+  uint8_t largest = 0;
+  const ptrdiff_t count = static_cast<ptrdiff_t>(d.p) * d.q * d.c;
+  for (ptrdiff_t i = 0; i < count; ++i) largest = std::max(largest, index[i]);
+  return largest < d.r * d.s;
+}
+
 // The gradient of one image with places of a byte. offsets: of each place, as cell_offset.
 template <size_t kPlaces>
 void byte_grad(float* dx, const float* dy, const uint8_t* index, const pool_dims& d,
                const std::array<ptrdiff_t, kPlaces>& offsets) {
   if (HWY_DYNAMIC_DISPATCH(add_windows_target)(dx, dy, index, d)) return;
-  scatter_image(dx, dy, index, d, [&offsets](uint8_t place) { return offsets[place]; });
+  const auto offset = [&offsets](uint8_t place) { return offsets[place]; };
+  if (all_inside(index, d)) {
+    scatter_image<false>(dx, dy, index, d, offset);
+  } else {
+    scatter_image(dx, dy, index, d, offset);
+  }
 }
 
 // Packs eight positions of a byte each into positions of kWidth bits, and back.
