@@ -29,14 +29,14 @@ namespace thimble::simd::HWY_NAMESPACE {
 using I32 = hn::RebindToSigned<F32>;
 using U32 = hn::RebindToUnsigned<F32>;
 using U16 = hn::Rebind<uint16_t, F32>;
-using Halves = hn::Vec<U16>;
+using Bits16 = hn::Vec<U16>;
 
 struct BrainFloat {
-  static HWY_INLINE Vec to_f32(Halves halves) {
-    return hn::BitCast(F32(), hn::ShiftLeft<16>(hn::PromoteTo(U32(), halves)));
+  static HWY_INLINE Vec to_f32(Bits16 bits) {
+    return hn::BitCast(F32(), hn::ShiftLeft<16>(hn::PromoteTo(U32(), bits)));
   }
 
-  // The result in the upper halves.
+  // The result in the upper bits.
   static HWY_INLINE hn::Vec<U32> rounded(Vec v) {
     const U32 d;
     const auto bits = hn::BitCast(d, v);
@@ -46,7 +46,7 @@ struct BrainFloat {
     return hn::IfThenElse(hn::RebindMask(d, hn::IsNaN(v)), nan, nearest);
   }
 
-  static HWY_INLINE Halves from_f32(Vec v) {
+  static HWY_INLINE Bits16 from_f32(Vec v) {
     return hn::DemoteTo(U16(), hn::BitCast(I32(), hn::ShiftRight<16>(rounded(v))));
   }
 
@@ -67,19 +67,19 @@ struct HalfFloat {
 #if THIMBLE_F16_INSTRUCTIONS
   using F16 = hn::Rebind<hwy::float16_t, F32>;
 
-  static HWY_INLINE Vec to_f32(Halves halves) {
-    return hn::PromoteTo(F32(), hn::BitCast(F16(), halves));
+  static HWY_INLINE Vec to_f32(Bits16 bits) {
+    return hn::PromoteTo(F32(), hn::BitCast(F16(), bits));
   }
 
-  static HWY_INLINE Halves from_f32(Vec v) { return hn::BitCast(U16(), hn::DemoteTo(F16(), v)); }
+  static HWY_INLINE Bits16 from_f32(Vec v) { return hn::BitCast(U16(), hn::DemoteTo(F16(), v)); }
 #else
   using Bits = hn::Vec<I32>;
   static HWY_INLINE Bits of_all(int32_t value) { return hn::Set(I32(), value); }
   static HWY_INLINE Bits bits_of(Vec v) { return hn::BitCast(I32(), v); }
   static HWY_INLINE Vec float_of(Bits bits) { return hn::BitCast(F32(), bits); }
 
-  static HWY_INLINE Vec to_f32(Halves halves) {
-    const Bits half = hn::PromoteTo(I32(), halves);
+  static HWY_INLINE Vec to_f32(Bits16 bits) {
+    const Bits half = hn::PromoteTo(I32(), bits);
     const Bits sign = hn::ShiftLeft<16>(hn::And(half, of_all(0x8000)));
     const Bits rest = hn::ShiftLeft<13>(hn::And(half, of_all(0x7fff)));
     const Bits smallest = of_all(0x38800000);
@@ -92,7 +92,7 @@ struct HalfFloat {
     return float_of(hn::Or(sign, hn::IfThenElse(hn::Lt(rest, largest), small, beyond)));
   }
 
-  static HWY_INLINE Halves from_f32(Vec v) {
+  static HWY_INLINE Bits16 from_f32(Vec v) {
     const Bits bits = bits_of(v);
     const Bits sign = hn::And(hn::ShiftRight<16>(bits), of_all(0x8000));
     const Bits rest = hn::And(bits, of_all(0x7fffffff));

@@ -5,13 +5,13 @@ static void rprop_update_ref(real* const* out, const real* param, const real* gr
                              const rprop_dims* d) {
   for (int i = 0; i < d->n; ++i) {
     real g = d->maximize ? -grad[i] : grad[i];
-    const real turn = g * prev[i];
+    const real agreement = g * prev[i];
     real size = *step == 1 ? *lr : sizes[i];
-    if (turn > 0) size *= (real)d->eta_plus;
-    if (turn < 0) size *= (real)d->eta_minus;
+    if (agreement > 0) size *= (real)d->eta_plus;
+    if (agreement < 0) size *= (real)d->eta_minus;
     if (size < (real)d->smallest) size = (real)d->smallest;
     if (size > (real)d->largest) size = (real)d->largest;
-    if (turn < 0) g = 0;
+    if (agreement < 0) g = 0;
     out[1][i] = g;
     out[2][i] = size;
     if (g > 0)

@@ -25,11 +25,11 @@ void rprop_update_target(float* const* out, const float* param, const float* gra
     const Vec zero = hn::Zero(F32());
     Vec g = io.load(grad, i);
     if (maximize) g = hn::Neg(g);
-    const Vec turn = hn::Mul(g, io.load(prev, i));
-    const auto turned = hn::Lt(turn, zero);
+    const Vec agreement = hn::Mul(g, io.load(prev, i));
+    const auto turned = hn::Lt(agreement, zero);
     const Vec before = first ? start : io.load(sizes, i);
     const Vec changed = hn::IfThenElse(turned, hn::Mul(before, minus), before);
-    const Vec grown = hn::IfThenElse(hn::Gt(turn, zero), hn::Mul(before, plus), changed);
+    const Vec grown = hn::IfThenElse(hn::Gt(agreement, zero), hn::Mul(before, plus), changed);
     const Vec size = hn::Min(hn::Max(grown, smallest), largest);
     g = hn::IfThenZeroElse(turned, g);
     io.store(g, prev_out, i);

@@ -250,6 +250,21 @@ SwapDecisions decisions_of(const ir::Graph& graph, const Transfers& chosen) {
   return decisions;
 }
 
+// options: of which in_file and smallest_bytes are asked.
+Swapped with_transfers(const ir::Graph& graph, const SwapOptions& options, Transfers transfers) {
+  Swapped swapped;
+  swapped.peak_bytes = transfers.peak_bytes();
+  swapped.times = transfers.times;
+  number_slots(transfers.items, options.in_file.value_or(std::set<std::string>()), swapped);
+  Building building(graph, transfers.items);
+  walk(graph, transfers.items, transfers.residencies, building);
+  swapped.graph = building.finish();
+  swapped.decisions = decisions_of(graph, transfers);
+  swapped.decisions.in_file = swapped.in_file;
+  swapped.decisions.smallest_bytes = options.smallest_bytes;
+  return swapped;
+}
+
 // Applies decisions to items and residencies; returns false if they do not fit.
 bool place(const ir::Graph& graph, const SwapDecisions& decisions, Transfers& transfers) {
   const auto within = [](int index, size_t size) {
@@ -315,17 +330,7 @@ Transfers SwapChooser::choose(int64_t target_bytes, const SwapCosts& costs,
 }
 
 Swapped SwapChooser::apply(Transfers transfers) const {
-  Swapped swapped;
-  swapped.peak_bytes = transfers.peak_bytes();
-  swapped.times = transfers.times;
-  number_slots(transfers.items, options_.in_file.value_or(std::set<std::string>()), swapped);
-  Building building(graph_, transfers.items);
-  walk(graph_, transfers.items, transfers.residencies, building);
-  swapped.graph = building.finish();
-  swapped.decisions = decisions_of(graph_, transfers);
-  swapped.decisions.in_file = swapped.in_file;
-  swapped.decisions.smallest_bytes = options_.smallest_bytes;
-  return swapped;
+  return with_transfers(graph_, options_, std::move(transfers));
 }
 
 Swapped swap(const ir::Graph& graph, const SwapOptions& options) {
@@ -343,7 +348,7 @@ Swapped apply_swap(const ir::Graph& graph, const ArenaOptions& options,
     throw Error("swap", "the transfers that were decided are those of another step");
   }
   transfers.times = simulated(graph, transfers, costs);
-  return SwapChooser(graph, given).apply(std::move(transfers));
+  return with_transfers(graph, given, std::move(transfers));
 }
 
 }  // namespace thimble::plan
