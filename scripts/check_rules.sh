@@ -27,7 +27,7 @@ where() { # PATTERN FILES...
   [ $# -eq 0 ] || grep -nHE "$pattern" "$@" | cut -d : -f 1,2 || true
 }
 
-code=({include,src,apps,examples,bench,tests,python}/**/*.{h,c,cpp,py})
+code=({include,src,apps,examples,bench,tests,python,boards}/**/*.{h,c,cpp,py})
 scripts=(run .ci/run scripts/*.sh tests/**/*.sh **/CMakeLists.txt cmake/*.cmake)
 pages=(*.md docs/**/*.md)
 public=(include/thimble/**/*.h src/ops/*/op.h)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs thimble's dependencies from the system's packages (Debian 12, Ubuntu 24.04 and newer).
-# usage: scripts/install_dependencies.sh GROUP...     groups: build python test lint bench arm
+# usage: scripts/install_dependencies.sh GROUP...     groups: build python test lint bench arm boards
 # Does nothing, and asks for no password, if everything is installed.
 set -euo pipefail
 
@@ -55,6 +55,12 @@ EOF
       printf '%s\n' 'aarch64-linux-gnu-g++ g++-aarch64-linux-gnu' 'qemu-aarch64 qemu-user' \
         'apt-get apt' 'dpkg-deb dpkg'
       ;;
+    boards)
+      # Compilers for microcontrollers, with C libraries, and the emulators of their boards.
+      printf '%s\n' 'arm-none-eabi-gcc gcc-arm-none-eabi' '- libnewlib-arm-none-eabi' \
+        'qemu-system-arm qemu-system-arm' 'riscv64-unknown-elf-gcc gcc-riscv64-unknown-elf' \
+        '- picolibc-riscv64-unknown-elf' 'qemu-system-riscv32 qemu-system-misc'
+      ;;
   esac
 }
 
@@ -97,9 +103,9 @@ apt_install() {
 [ $# -gt 0 ] || set -- ''
 for group in "$@"; do
   case $group in
-    build | python | test | lint | bench | arm) ;;
+    build | python | test | lint | bench | arm | boards) ;;
     *)
-      echo "usage: scripts/install_dependencies.sh GROUP...   groups: build python test lint bench arm" >&2
+      echo "usage: scripts/install_dependencies.sh GROUP...   groups: build python test lint bench arm boards" >&2
       exit 2
       ;;
   esac

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Every test: the development build, the comparison with PyTorch, a part of the op tests on 64-bit Arm
-# under qemu-user, then the address, undefined-behaviour and thread sanitizers, then each fuzzer for a
-# few seconds. The last line counts them all.
+# under qemu-user, kernels on microcontrollers in QEMU, then the address, undefined-behaviour and
+# thread sanitizers, then each fuzzer for a few seconds. The last line counts them all.
 # usage: ./run test [quick]      quick: the fast tests of the development build alone
 # Environment: THIMBLE_DATA=DIR, real data for the tests that want it; THIMBLE_FUZZ_SECONDS;
 # RC_PARAMS=seed=N, other random models than the usual ones.
@@ -158,6 +158,18 @@ compare_bits() {
   sed -n 's/^\(fast\|reference\) [^ ]*: /bits &/p' "$found" >>"$failures"
 }
 
+# The mathematics of reference kernels on emulated microcontrollers: the host's bits.
+run_boards() {
+  local start=$SECONDS found=build/dev/boards.txt counts
+  scripts/install_dependencies.sh boards || true
+  tests/boards/same_bits.sh "$PWD" | tee "$found" || true
+  counts=$(tail -n 1 "$found")
+  [[ $counts =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed,\ ([0-9]+)\ skipped$ ]] || die "no board was tested"
+  record boards "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}" "${BASH_REMATCH[3]}" $((SECONDS - start))
+  sed -n 's/^skipped: /boards: /p' "$found" >>"$reasons"
+  sed -n 's/^FAILED: /boards /p' "$found" >>"$failures"
+}
+
 run_fuzzers() {
   local start=$SECONDS counts
   scripts/fuzz.sh build/asan "${THIMBLE_FUZZ_SECONDS-10}" | tee "$reasons.fuzz" || true
@@ -211,6 +223,7 @@ else
 fi
 if [ "${1-}" != quick ]; then
   run_arm
+  run_boards
   run_sanitizers
 fi
 

@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# The mathematics of reference kernels gives the host's bits on every board, with several compilers and
+# levels of optimization, and the fence of every board stops a program that leaves its memory.
+# usage: same_bits.sh SOURCE_DIR
+# The last line: "N passed, M failed, K skipped". A board whose tools are missing is skipped and named.
+set -uo pipefail
+root=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0 failed=0 skipped=0 ran=()
+
+verdict() { # NAME STATUS
+  if [ "$2" -eq 0 ]; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    echo "FAILED: $1"
+  fi
+}
+skip() {
+  skipped=$((skipped + 1))
+  echo "skipped: $1"
+}
+
+mkdir "$work/math" "$work/fence"
+cp "$root/boards/math_check.c" "$work/math"
+cp "$root/boards/fence_check.c" "$work/fence"
+"$root/scripts/qemu.sh" "$work/math" --board host --out "$work/host" >"$work/expected" ||
+  { echo "FAILED: the host has no checksums"; exit 1; }
+[ "$(wc -l <"$work/expected")" -ge 30 ] || { echo "FAILED: too few checksums"; exit 1; }
+
+# Contraction, and instructions that fuse, must change nothing: all of it is integers.
+host=(-I "$root/boards" -I "$root/src" "$root/boards/host.c" "$root/boards/math_check.c" -o "$work/other")
+machine=()
+[ "$(uname -m)" != x86_64 ] || ! grep -qs -w fma /proc/cpuinfo || machine=(-march=haswell)
+for options in "gcc -std=c99 -O0" "gcc -std=c99 -O3 -ffp-contract=fast" "clang -std=c99 -O2" \
+  "g++ -x c++ -std=c++20 -O2"; do
+  # shellcheck disable=SC2086
+  set -- $options
+  compiler=$1
+  shift
+  if [ "$compiler" = clang ]; then
+    compiler=$(compgen -c clang- | grep -xE 'clang-[0-9]+' | sort | head -n 1)
+  fi
+  if [ -z "$compiler" ] || ! command -v "$compiler" >/dev/null; then
+    skip "$options: not installed"
+    continue
+  fi
+  extra=()
+  case $options in *contract*) extra=("${machine[@]}") ;; esac
+  "$compiler" "$@" "${extra[@]}" "${host[@]}" && "$work/other" >"$work/found" &&
+    diff -u "$work/expected" "$work/found"
+  verdict "$options" $?
+done
+
+if command -v aarch64-linux-gnu-gcc >/dev/null && command -v qemu-aarch64 >/dev/null; then
+  # Without -ffp-contract=off GCC contracts here.
+  aarch64-linux-gnu-gcc -std=c99 -O2 -static "${host[@]}" && qemu-aarch64 "$work/other" >"$work/found" &&
+    diff -u "$work/expected" "$work/found"
+  verdict aarch64 $?
+else
+  skip "aarch64: the cross-compiler or qemu-user is not installed"
+fi
+
+for board in m4 m7 m55 riscv riscvf; do
+  "$root/scripts/qemu.sh" "$work/math" --board "$board" --out "$work/$board" >"$work/found" 2>"$work/errors"
+  status=$?
+  if [ "$status" -eq 77 ]; then
+    skip "$board: $(tail -n 1 "$work/errors")"
+    continue
+  fi
+  ran+=("$board")
+  cat "$work/errors"
+  [ "$status" -eq 0 ] && diff -u "$work/expected" <(grep -vE '^([a-z]+_bytes|instructions) ' "$work/found")
+  verdict "$board" $?
+  # Within its memory the program goes on, beyond it faults.
+  "$root/scripts/qemu.sh" "$work/fence" --board "$board" --out "$work/$board" >"$work/found" 2>&1
+  status=$?
+  [ "$status" -eq 42 ] && grep -qx within "$work/found" && ! grep -q beyond "$work/found" &&
+    grep -qx fault "$work/found"
+  verdict "fence of $board" $?
+done
+
+# The instructions of a step, which are 8 a round and what a loop needs, and its arguments arrive.
+for board in "${ran[@]}"; do
+  "$root/scripts/qemu.sh" "$root/tests/boards/step_check" --board "$board" --out "$work/$board" >"$work/found" 2>&1
+  status=$?
+  count=$(sed -n 's/^train_step_instructions //p' "$work/found")
+  if [ "$status" -ne 0 ] || ! grep -qx 'sum 385' "$work/found" || [ "${count:-0}" -lt 800000 ] ||
+    [ "$count" -gt 1300000 ]; then
+    cat "$work/found"
+    status=1
+  fi
+  verdict "steps of $board" "$status"
+done
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]
