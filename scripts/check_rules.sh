@@ -233,6 +233,7 @@ normalize 7
 pow 6
 scaled_dot_product_attention 7
 softmax_cross_entropy 7
+storage_16bit 7
 upsample2d 7
 '
 breaks "a folder of an op of one tensor has at most 4 files, of others 6" < <(

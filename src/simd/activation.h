@@ -10,11 +10,11 @@ typedef enum kernel_activation {
   KERNEL_ACTIVATION_RELU6 = 2, /* v > 6 ? 6 : relu(v) */
 } kernel_activation;
 
-/* Exact for floats too. activation: one of kernel_activation. */
-static inline double kernel_activate(int activation, double v) {
-  if (activation == KERNEL_ACTIVATION_NONE) return v;
-  if (v < 0) return 0;
-  return activation == KERNEL_ACTIVATION_RELU6 && v > 6 ? 6 : v;
-}
+/* v after it, of the type of v. activation: one of kernel_activation; v: a variable. */
+#define KERNEL_ACTIVATED(activation, v)                       \
+  ((activation) == KERNEL_ACTIVATION_NONE               ? (v) \
+   : (v) < 0                                            ? 0   \
+   : (activation) == KERNEL_ACTIVATION_RELU6 && (v) > 6 ? 6   \
+                                                        : (v))
 
 #endif

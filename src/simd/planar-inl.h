@@ -78,7 +78,7 @@ inline void join_row(float* to, ptrdiff_t step, const float* planes, ptrdiff_t p
   for (int q = 0; q < columns; ++q) {
     for (int k = 0; k < channels; ++k) {
       const float sum = to[q * step + k] + planes[k * pitch + q];
-      to[q * step + k] = static_cast<float>(kernel_activate(activation, sum));
+      to[q * step + k] = KERNEL_ACTIVATED(activation, sum);
     }
   }
 }

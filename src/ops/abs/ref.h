@@ -1,3 +1,5 @@
+#include "ops/families/unary/unary_dims.h"
+
 #ifdef THIMBLE_OF_INTEGERS
 /* y[i] = |x[i]|; the smallest integer, which has no positive counterpart, is kept. y: [n], may be
  * x. */

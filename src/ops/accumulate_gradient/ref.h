@@ -1,3 +1,5 @@
+#include "ops/accumulate_gradient/dims.h"
+
 /* sum_out: [n], the memory of sum: [n] or a copy of it. grad: [n]. */
 static void accumulate_gradient_ref(real* sum_out, const real* sum, const real* grad,
                                     const accumulate_dims* d) {

@@ -1,3 +1,5 @@
+#include "ops/families/loss/class_dims.h"
+
 /* y[0] = share of rows whose label is among the k highest scores. x: [rows, classes]; labels: see
    class_dims. */
 static void accuracy_ref(real* y, const real* x, const void* labels, const class_dims* d) {

@@ -1,3 +1,5 @@
+#include "ops/activation_bits/dims.h"
+
 static int passes_bit_test(real x, const bits_dims* d) {
   switch (d->test) {
     case 0:

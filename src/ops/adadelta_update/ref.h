@@ -1,3 +1,5 @@
+#include "ops/adadelta_update/dims.h"
+
 /* Adadelta. out: {param, square_avg, acc_delta}, each [n] and the memory of the input of that name
    or a copy of it; v = square_avg, acc = acc_delta; lr, step: [1]. */
 static void adadelta_update_ref(real* const* out, const real* param, const real* grad,

@@ -1,3 +1,5 @@
+#include "ops/adafactor_update/dims.h"
+
 /* What the product of a matrix's second moments must be divided by. row: [rows]. */
 static real adafactor_divisor(const real* row, const adafactor_dims* d) {
   real sum = 0;

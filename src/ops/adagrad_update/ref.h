@@ -1,3 +1,5 @@
+#include "ops/adagrad_update/dims.h"
+
 /* Adagrad. out: {param, sum}, each [n] and the memory of the input of that name or a copy of it;
    lr, step: [1]. */
 static void adagrad_update_ref(real* const* out, const real* param, const real* grad,

@@ -1,3 +1,5 @@
+#include "ops/adamax_update/dims.h"
+
 /* Adamax. out: {param, exp_avg, exp_inf}, each [n] and the memory of the input of that name or a
    copy of it; m = exp_avg, u = exp_inf; lr, step: [1]. */
 static void adamax_update_ref(real* const* out, const real* param, const real* grad, const real* lr,

@@ -1,3 +1,5 @@
+#include "ops/families/update/adaptive_dims.h"
+
 /* y = the mean of every window. x: [n, h, w, c], y: [n, p, q, c]; no aliasing. */
 static void adaptive_average_pool2d_ref(real* y, const real* x, const adaptive_dims* d) {
   for (int i = 0; i < d->n * d->p * d->q; ++i, y += d->c) {

@@ -1,3 +1,5 @@
+#include "ops/families/update/adaptive_dims.h"
+
 /* y = the largest value of every window, index = its cell row * w + column. x: [n, h, w, c], y,
    index: [n, p, q, c]; no aliasing. */
 static void adaptive_max_pool2d_ref(real* y, int32_t* index, const real* x,

@@ -2,7 +2,7 @@
 #ifndef THIMBLE_OPS_ASGD_UPDATE_DIMS_H_
 #define THIMBLE_OPS_ASGD_UPDATE_DIMS_H_
 
-#include <math.h>
+#include "ops/families/math/double.h"
 
 typedef struct asgd_dims {
   int n; /* elements */
@@ -28,7 +28,7 @@ static inline asgd_factors asgd_factors_at(const asgd_dims* d, double lr, int st
   f.rate = step == 1 ? lr : eta;
   f.shrink = 1.0 - d->lambd * f.rate;
   f.share = before - d->t0 > 1.0 ? 1.0 / (before - d->t0) : 1.0;
-  f.next = lr / pow(1.0 + d->lambd * lr * step, d->alpha);
+  f.next = lr / math_double_pow(1.0 + d->lambd * lr * step, d->alpha);
   return f;
 }
 

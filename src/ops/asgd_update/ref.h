@@ -1,3 +1,5 @@
+#include "ops/asgd_update/dims.h"
+
 /* Averaged stochastic gradient descent. out: {param, ax, eta}, the last [1], the others [n], each
    the memory of the input of that name or a copy of it; lr, step: [1]. */
 static void asgd_update_ref(real* const* out, const real* param, const real* grad, const real* lr,

@@ -1,3 +1,5 @@
+#include "ops/families/pool/pool_dims.h"
+
 /* y[n,p,q,c] = sum over the window at (p, q) of x[n,.,.,c] / count.
    x: [n,h,w,c], y: [n,p,q,c]; nothing aliases. */
 static void average_pool2d_ref(real* y, const real* x, const pool_dims* d) {

@@ -1,3 +1,5 @@
+#include "ops/average_weights/dims.h"
+
 /* average_out: [n], the memory of average: [n] or a copy of it. param: [n]; step: [1], 0 to change
    nothing. */
 static void average_weights_ref(real* average_out, const real* average, const real* param,

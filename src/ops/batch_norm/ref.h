@@ -1,3 +1,5 @@
+#include "ops/families/norm/batch_norm_dims.h"
+
 /* Batch normalisation with the statistics of the batch, two passes for each:
    mean[c] = sum_r x[r,c] / rows, variance[c] = sum_r (x[r,c] - mean[c])^2 / rows,
    y[r,c] = act((x[r,c] - mean[c]) / sqrt(variance[c] + epsilon) * gamma[c] + beta[c]).
@@ -24,7 +26,7 @@ static void batch_norm_ref(real* y, real* mean, real* variance, const real* x, c
     const real shift = beta ? beta[c] : 0;
     for (ptrdiff_t i = c; i < size; i += d->channels) {
       const real value = (x[i] - mean[c]) * scale + shift;
-      y[i] = (real)kernel_activate(d->activation, value);
+      y[i] = KERNEL_ACTIVATED(d->activation, value);
     }
   }
 }

@@ -1,3 +1,5 @@
+#include "ops/families/norm/batch_norm_dims.h"
+
 /* Gradient of batch_norm, through its statistics. With n = rows, d = epsilon,
    xhat = (x - mean) / sqrt(variance + d):
    dbeta[c] = sum_r dy[r,c], dgamma[c] = sum_r dy[r,c] xhat[r,c],

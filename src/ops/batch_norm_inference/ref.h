@@ -1,3 +1,5 @@
+#include "ops/families/norm/batch_norm_dims.h"
+
 /* Batch normalisation with running statistics:
    y[r,c] = act((x[r,c] - mean[c]) / sqrt(variance[c] + epsilon) * gamma[c] + beta[c]).
    x, y: [rows, channels], all others: [channels]; gamma and beta may be NULL (1 and 0).
@@ -11,7 +13,7 @@ static void batch_norm_inference_ref(real* y, const real* x, const real* gamma, 
     const real shift = beta ? beta[c] : 0;
     for (ptrdiff_t i = c; i < size; i += d->channels) {
       const real value = (x[i] - mean[c]) * scale + shift;
-      y[i] = (real)kernel_activate(d->activation, value);
+      y[i] = KERNEL_ACTIVATED(d->activation, value);
     }
   }
 }

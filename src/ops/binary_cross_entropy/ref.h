@@ -1,3 +1,5 @@
+#include "ops/families/loss/loss_dims.h"
+
 /* max(log x, -100). */
 static real bounded_log(real x) {
   const real y = log(x);

@@ -1,3 +1,5 @@
+#include "ops/bitwise/dims.h"
+
 BITWISE_REF(bitwise_and, a& b)
 BITWISE_REF(bitwise_or, a | b)
 BITWISE_REF(bitwise_xor, a ^ b)

@@ -1,3 +1,5 @@
+#include "ops/broadcast_to/dims.h"
+
 BROADCAST_REF(broadcast_values)
 
 /* y: x, of any type, repeated; no aliasing. */

@@ -1,3 +1,5 @@
+#include "ops/cast/dims.h"
+
 /* y[i] = x[i] in another type, as element_convert says; ELEMENT_F32 stands for `real`. x, y: [n],
    the bits of y after the last element 0; no aliasing. */
 static void cast_ref(unsigned char* y, const unsigned char* x, const cast_dims* d) {

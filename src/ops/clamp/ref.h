@@ -1,3 +1,5 @@
+#include "ops/families/nary/nary_dims.h"
+
 /* y = min(max(x, low), high), NaN where one of them is. x, low, high: see nary_dims, the last two
    may be NULL; y: [n], may be an input of n elements. */
 static void clamp_ref(real* y, const real* x, const real* low, const real* high,

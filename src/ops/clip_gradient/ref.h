@@ -1,3 +1,5 @@
+#include "ops/clip_gradient/dims.h"
+
 /* y: [1] = previous + the sum of the squares of x: [n]. previous: [1] or NULL. Aliases nothing. */
 static void sum_squares_ref(real* y, const real* x, const real* previous, const clip_dims* d) {
   double sum = 0.0;

@@ -1,3 +1,5 @@
+#include "ops/coalesce_rows/dims.h"
+
 /* sums: [count, width], may be the memory of dy; rows: [count], no aliasing; dy: [count, width];
    indices: [count]. Sums stand in the order in which their rows appear first, so that none is
    written before the row that stood there was read. */

@@ -1,3 +1,5 @@
+#include "ops/compare/dims.h"
+
 COMPARE_REF(eq, ==)
 COMPARE_REF(ne, !=)
 COMPARE_REF(lt, <)

@@ -1,1 +1,3 @@
+#include "ops/families/move/parts_dims.h"
+
 JOIN_REF(concat)

@@ -1,3 +1,5 @@
+#include "ops/confusion_matrix/dims.h"
+
 /* The class that a row of scores predicts, -1 where one is NaN. */
 static int confusion_predicted(const real* x, const confusion_dims* d) {
   int best = 0;

@@ -1,3 +1,5 @@
+#include "ops/families/conv/conv_kernel_dims.h"
+
 /* 2-D convolution: y[n,p,q,k] = act(sum_{r,s,c} x[n, p*stride+r*dilation-pad, ..., c] w[k,r,s,c]
    + bias[k] (+ y before)). Taps outside the image count as zero.
    x: [n,h,w,c], w: [k,r,s,c/groups], bias: [k] or NULL, y: [n,p,q,k]; y aliases nothing. */
@@ -25,7 +27,7 @@ static void conv2d_ref(real* y, const real* x, const real* w, const real* bias,
           }
           if (bias) sum += bias[k];
           if (d->accumulate) sum += y[out];
-          sum = (real)kernel_activate(d->activation, sum);
+          sum = KERNEL_ACTIVATED(d->activation, sum);
           y[out] = sum;
         }
       }

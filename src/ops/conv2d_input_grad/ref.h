@@ -1,3 +1,5 @@
+#include "ops/families/conv/conv_kernel_dims.h"
+
 /* Gradient of conv2d in its input, the adjoint map of x -> conv(x, w):
    dx[n,h,w,c] = act(sum over the (k,p,q,r,s) that read this pixel of dy[n,p,q,k] w[k,r,s,c]
    + bias[c] (+ dx before)). bias and the activation serve the transposed convolution.
@@ -29,7 +31,7 @@ static void conv2d_input_grad_ref(real* dx, const real* dy, const real* w, const
           }
           if (bias) sum += bias[c];
           if (d->accumulate) sum += dx[out];
-          sum = (real)kernel_activate(d->activation, sum);
+          sum = KERNEL_ACTIVATED(d->activation, sum);
           dx[out] = sum;
         }
       }

@@ -1,3 +1,5 @@
+#include "ops/families/conv/conv_kernel_dims.h"
+
 /* Gradient of conv2d in its weights:
    dw[k,r,s,c] = sum_{n,p,q} dy[n,p,q,k] x[n, p*stride+r*dilation-pad, ..., c] (+ dw before).
    x: [n,h,w,c], dy: [n,p,q,k], dw: [k,r,s,c/groups], or some of its rows (dims.h); dw aliases

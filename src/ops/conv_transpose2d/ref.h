@@ -1,3 +1,5 @@
+#include "ops/families/conv/conv_kernel_dims.h"
+
 /* Transposed 2-D convolution: exactly the adjoint of the convolution from y to x that has the same
    weights, stride, padding, dilation and groups:
    y[n,p,q,k] = act(sum over the (c,h,w,r,s) with p = h*stride+r*dilation-pad of
@@ -31,7 +33,7 @@ static void conv_transpose2d_ref(real* y, const real* x, const real* w, const re
           }
           if (bias) sum += bias[k];
           if (d->accumulate) sum += y[out];
-          sum = (real)kernel_activate(d->activation, sum);
+          sum = KERNEL_ACTIVATED(d->activation, sum);
           y[out] = sum;
         }
       }

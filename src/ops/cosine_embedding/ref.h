@@ -1,3 +1,5 @@
+#include "ops/cosine_embedding/dims.h"
+
 /* The target of a row: 1, -1, or 0 where the row does not count. */
 static int cosine_target(const void* target, int row, const cosine_embedding_dims* d) {
   const real t = d->real_target ? ((const real*)target)[row] : (real)((const int32_t*)target)[row];

@@ -1,3 +1,5 @@
+#include "ops/ctc/dims.h"
+
 /* The logarithm of exp(a) + exp(b) + exp(c). */
 static real ctc_add(real a, real b, real c) {
   const real top = a > b ? (a > c ? a : c) : (b > c ? b : c);

@@ -1,3 +1,5 @@
+#include "ops/families/reduction/axis_dims.h"
+
 /* One line of cummax (sign 1) and cummin (sign -1). */
 static void cummax_line(real* values, int32_t* indices, const real* x, const axis_dims* d,
                         int sign) {

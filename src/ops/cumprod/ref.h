@@ -1,3 +1,5 @@
+#include "ops/families/reduction/axis_dims.h"
+
 /* y[i] = the product of x up to i along the axis, in double precision. x, y: [outer, size, inner],
    y may be x. */
 static void cumprod_ref(real* y, const real* x, const axis_dims* d) {

@@ -1,3 +1,5 @@
+#include "ops/cumsum/dims.h"
+
 #ifdef THIMBLE_OF_INTEGERS
 typedef wide cumsum_total;
 #else

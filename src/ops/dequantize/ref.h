@@ -1,3 +1,5 @@
+#include "ops/dequantize/dims.h"
+
 /* y = scale * (x - zero point). x, y: [outer, channels, inner]; no aliasing. */
 static void dequantize_ref(real* y, const int8_t* x, const dequantize_dims* d) {
   const dequantize_channel* channels = (const dequantize_channel*)(const void*)(d + 1);

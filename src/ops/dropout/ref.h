@@ -1,3 +1,5 @@
+#include "ops/families/random/random_dims.h"
+
 /* y[i] = x[i] * a where its word's upper 24 bits reach `limit`, else 0. y: [n], may alias x. */
 static void dropout_ref(real* y, const uint32_t* rng, const real* x, const random_dims* d) {
   const uint32_t limit = (uint32_t)d->limit;

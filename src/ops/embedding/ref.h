@@ -1,3 +1,5 @@
+#include "ops/embedding/dims.h"
+
 /* What a row is multiplied by, so that its norm is at most max_norm. The divisor is PyTorch's. */
 static real embedding_factor(const real* row, const embedding_dims* d) {
   const real p = (real)d->norm_type;

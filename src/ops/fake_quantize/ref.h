@@ -1,3 +1,5 @@
+#include "ops/fake_quantize/dims.h"
+
 /* x / scale rounded to a whole number, halves to even; with parts, it is a multiple of 1 / parts
    first. In f32 whatever `real` is, as on int8. */
 static float fake_quantize_nearest(float v, const fake_quantize_dims* d) {

@@ -1,1 +1,3 @@
+#include "ops/families/unary/unary_dims.h"
+
 UNARY_REF(floor, floor(x))

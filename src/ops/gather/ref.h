@@ -1,3 +1,5 @@
+#include "ops/families/indexed/indexed_dims.h"
+
 /* y = the elements of x that the index names, for the elements [begin, end) of the index, both
    multiples of the innermost axis. */
 static void gather_part(unsigned char* y, const unsigned char* x, const int32_t* index,

@@ -1,3 +1,5 @@
+#include "ops/families/loss/loss_dims.h"
+
 /* x: mean, t: logarithm of the variance. */
 LOSS_REF(gaussian_kl, (x * x + (expm1(t) - t)) / 2)
 

@@ -1,3 +1,5 @@
+#include "ops/families/unary/unary_dims.h"
+
 /* The normal distribution function and, near it, the logistic function: without differences, so
    that small values keep their digits. */
 static real gelu_share(real x, int is_tanh) {

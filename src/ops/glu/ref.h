@@ -1,3 +1,5 @@
+#include "ops/families/reduction/axis_dims.h"
+
 static real glu_sigmoid(real x) { return 1 / (1 + exp(-x)); }
 
 /* The normal distribution function and its density. */

@@ -1,3 +1,5 @@
+#include "ops/grid_sample/dims.h"
+
 /* The pixels along one axis that a point reads: where they are (-1: outside, nothing is read),
    their weights, and the weights' derivatives by the coordinate of the grid. */
 typedef struct {

@@ -7,21 +7,11 @@
 #include "ops/families/norm/row_norm.h"
 #include "ops/group_norm/attrs.h"
 
-#include "ops/families/kernel/ref.h"
+#define THIMBLE_OP group_norm
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::group_norm_impl {
 namespace {
-
-namespace f32 {
-using real = float;
-#include "ops/families/norm/group_norm_ref.h"
-#include "ops/group_norm/ref.h"
-}  // namespace f32
-namespace f64 {
-using real = double;
-#include "ops/families/norm/group_norm_ref.h"
-#include "ops/group_norm/ref.h"
-}  // namespace f64
 
 ir::Params params(const ir::KernelContext& c) {
   const auto& attrs = c.attrs.as<GroupNormAttrs>();

@@ -1,3 +1,6 @@
+#include "ops/families/norm/group_norm_dims.h"
+#include "ops/families/norm/group_norm_ref.h"
+
 /* The y of normalise_groups_ref from its statistics. x, y: [images, positions, channels], y may be
    x; mean, variance: [images, groups]; gamma, beta: [channels] or NULL. */
 static void group_norm_apply_ref(real* y, const real* x, const real* gamma, const real* beta,

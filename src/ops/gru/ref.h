@@ -1,3 +1,5 @@
+#include "ops/families/recurrent/recurrent_dims.h"
+
 static real gru_sigmoid(real x) { return x < 0 ? exp(x) / (1 + exp(x)) : 1 / (1 + exp(-x)); }
 
 /* One layer of GRU over sequences. With u = h_before w^T + b, in the order reset, update, new:

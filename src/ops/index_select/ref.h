@@ -1,3 +1,5 @@
+#include "ops/index_select/dims.h"
+
 /* One slice [inner] of x: y[o, i] = x[o, index[i]]. */
 static void index_select_slice(unsigned char* y, const unsigned char* x, const int32_t* index,
                                int o, int i, const index_select_dims* d) {

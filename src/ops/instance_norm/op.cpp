@@ -10,21 +10,11 @@
 #include "ops/families/norm/group_norm.h"
 #include "ops/instance_norm/attrs.h"
 
-#include "ops/families/kernel/ref.h"
+#define THIMBLE_OP instance_norm
+#include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::instance_norm_impl {
 namespace {
-
-namespace f32 {
-using real = float;
-#include "ops/families/norm/group_norm_ref.h"
-#include "ops/instance_norm/ref.h"
-}  // namespace f32
-namespace f64 {
-using real = double;
-#include "ops/families/norm/group_norm_ref.h"
-#include "ops/instance_norm/ref.h"
-}  // namespace f64
 
 int64_t positions_of(const Shape& x) {
   int64_t positions = 1;

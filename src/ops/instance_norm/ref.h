@@ -1,3 +1,6 @@
+#include "ops/families/norm/group_norm_dims.h"
+#include "ops/families/norm/group_norm_ref.h"
+
 /* As normalise_groups_ref with one channel a group; the running statistics are read at inference
    alone, by another op. */
 static void instance_norm_ref(real* y, real* mean, real* variance, const real* x, const real* gamma,

@@ -1,3 +1,5 @@
+#include "ops/lamb_update/dims.h"
+
 /* What Adam would subtract from element i for a rate of 1. */
 static real lamb_step(real param, real m, real v, int step, const lamb_dims* d) {
   const real root = (real)lamb_root(d, step) * (real)sqrt(v) + (real)d->epsilon;

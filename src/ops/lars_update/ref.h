@@ -1,3 +1,5 @@
+#include "ops/lars_update/dims.h"
+
 /* LARS. out: {param [n], momentum_buffer [n] if momentum}, each the memory of the input of that
    name or a copy of it; buffer: [n] or NULL; lr, step: [1]. */
 static void lars_update_ref(real* const* out, const real* param, const real* grad, const real* lr,

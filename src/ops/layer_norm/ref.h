@@ -1,3 +1,5 @@
+#include "ops/families/norm/row_norm_dims.h"
+
 /* y = (x - mean) rstd gamma + beta with rstd = 1 / sqrt(variance + epsilon), row by row. x, y:
    [rows, size], y may be x; mean, rstd: [rows]; gamma, beta: [size] or NULL. */
 static void layer_norm_ref(real* y, real* mean, real* rstd, const real* x, const real* gamma,

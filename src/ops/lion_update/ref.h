@@ -1,3 +1,5 @@
+#include "ops/lion_update/dims.h"
+
 /* Lion. out: {param, exp_avg}, each [n] and the memory of the input of that name or a copy of it;
    m = exp_avg; lr, step: [1]. The sign of 0 is 0, that of NaN is NaN. */
 static void lion_update_ref(real* const* out, const real* param, const real* grad, const real* lr,

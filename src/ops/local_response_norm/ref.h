@@ -1,3 +1,5 @@
+#include "ops/local_response_norm/dims.h"
+
 /* s = k + scale * sum of x^2 over the window of channel c. x: [channels]. */
 static real local_response(const real* x, int c, const local_response_norm_dims* d) {
   const int begin = c > d->before ? c - d->before : 0;

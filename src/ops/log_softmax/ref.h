@@ -1,3 +1,5 @@
+#include "ops/families/reduction/axis_dims.h"
+
 /* y = x - log(sum over the axis of exp(x)). x, y: [outer, size, inner], y may be x. */
 static void log_softmax_ref(real* y, const real* x, const axis_dims* d) {
   const ptrdiff_t step = d->inner;

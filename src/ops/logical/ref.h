@@ -1,3 +1,5 @@
+#include "ops/logical/dims.h"
+
 /* Whether an element is not 0. */
 static int logical_holds(const void* x, ptrdiff_t at, int type) {
   if (type == ELEMENT_F32) return ((const real*)x)[at] != 0;

@@ -1,3 +1,5 @@
+#include "ops/families/unary/unary_dims.h"
+
 /* log(x / (1 - x)), without cancellation around 1/2. */
 static real logit_of(real x) {
   return x < (real)0.25 ? log(x / (1 - x)) : log1p((2 * x - 1) / (1 - x));

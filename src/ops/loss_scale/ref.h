@@ -1,3 +1,5 @@
+#include "ops/loss_scale/dims.h"
+
 /* y: [1] = 1 if an element of x: [n] is infinite or NaN, or previous: [1] (or NULL) is not 0; else
    0. ELEMENT_F32 stands for `real`. */
 static void has_non_finite_ref(int32_t* y, const unsigned char* x, const int32_t* previous,

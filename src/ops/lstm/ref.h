@@ -1,3 +1,5 @@
+#include "ops/families/recurrent/recurrent_dims.h"
+
 static real lstm_sigmoid(real x) { return x < 0 ? exp(x) / (1 + exp(x)) : 1 / (1 + exp(-x)); }
 
 /* One layer of LSTM over sequences: gates = act(x + h_before w^T), in the order input, forget,

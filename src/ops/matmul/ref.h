@@ -1,3 +1,5 @@
+#include "ops/matmul/dims.h"
+
 static real matmul_activated(int activation, wide sum) {
 #ifdef THIMBLE_OF_INTEGERS
   const real value = (real)sum;
@@ -5,7 +7,7 @@ static real matmul_activated(int activation, wide sum) {
   if (!(value > 0)) return 0;
   return activation == KERNEL_ACTIVATION_RELU6 && value > 6 ? 6 : value;
 #else
-  return (real)kernel_activate(activation, sum);
+  return KERNEL_ACTIVATED(activation, sum);
 #endif
 }
 

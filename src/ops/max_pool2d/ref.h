@@ -1,3 +1,5 @@
+#include "ops/families/pool/pool_dims.h"
+
 #ifdef THIMBLE_OF_INTEGERS
 #define MAX_POOL2D_IS_NAN(v) 0
 #else

@@ -1,1 +1,3 @@
+#include "ops/families/extremum/extremum_ref.h"
+
 EXTREMUM_OF_TWO_REF(minimum, <)

@@ -1,3 +1,5 @@
+#include "ops/families/unary/unary_dims.h"
+
 /* t + x (1 - t^2) sigmoid(x), t = tanh(ln(1 + e^x)). */
 static real mish_slope(real x) {
   if (x > 30) return 1; /* to the last digit; infinity would give NaN */

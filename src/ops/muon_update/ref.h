@@ -1,3 +1,5 @@
+#include "ops/muon_update/dims.h"
+
 /* y = x x^T or x z, all row-major. x: [rows, inner]; z: [inner, columns]. */
 static void muon_gram(real* y, const real* x, int rows, int inner) {
   for (int i = 0; i < rows; ++i) {
@@ -46,7 +48,7 @@ static void muon_matrix(real* const* out, const real* param, const real* grad, r
     x[muon_place(i, d)] = step;
     out[1][i] = kept;
   }
-  norm = sqrt(squares);
+  norm = math_double_sqrt(squares);
   norm = norm < d->epsilon ? d->epsilon : norm;
   for (int i = 0; i < d->n; ++i) x[i] *= (real)(1.0 / norm);
   for (int step = 0; step < d->steps; ++step) {

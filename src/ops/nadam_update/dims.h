@@ -2,9 +2,8 @@
 #ifndef THIMBLE_OPS_NADAM_UPDATE_DIMS_H_
 #define THIMBLE_OPS_NADAM_UPDATE_DIMS_H_
 
-#include <math.h>
-
 #include "ops/families/binary/power.h"
+#include "ops/families/math/double.h"
 
 typedef struct nadam_dims {
   int n;         /* elements */
@@ -28,7 +27,7 @@ typedef struct nadam_factors {
 
 /* The momentum of a step, which warms up. */
 static inline double nadam_momentum(const nadam_dims* d, int step) {
-  return d->beta1 * (1.0 - 0.5 * pow(0.96, step * d->momentum_decay));
+  return d->beta1 * (1.0 - 0.5 * math_double_pow(0.96, step * d->momentum_decay));
 }
 
 /* mu_product: of the steps before; step counts from 1. */
@@ -41,7 +40,7 @@ static inline nadam_factors nadam_factors_at(const nadam_dims* d, double lr, int
   f.mu_product = mu_product * mu;
   f.grad_size = lr * (1.0 - mu) / (1.0 - f.mu_product);
   f.moment_size = lr * mu_next / (1.0 - f.mu_product * mu_next);
-  f.root = 1.0 / sqrt(1.0 - whole_power(d->beta2, step));
+  f.root = 1.0 / math_double_sqrt(1.0 - whole_power(d->beta2, step));
   return f;
 }
 

@@ -1,3 +1,5 @@
+#include "ops/nadam_update/dims.h"
+
 /* NAdam. out: {param, exp_avg, exp_avg_sq, mu_product}, the last [1], the others [n], each the
    memory of the input of that name or a copy of it; m = exp_avg, v = exp_avg_sq; lr, step: [1]. */
 static void nadam_update_ref(real* const* out, const real* param, const real* grad, const real* lr,

@@ -1,3 +1,5 @@
+#include "ops/nearest_centroid/dims.h"
+
 /* The scores of one row: y[c] = -|x - sums[c] / counts[c]|^2, minus infinity where counts[c] is 0.
    x: [size]; sums: [classes, size]; counts, y: [classes]. */
 static void nearest_centroid_row(real* y, const real* x, const real* sums, const real* counts,

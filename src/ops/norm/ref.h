@@ -1,3 +1,6 @@
+#include "ops/families/math/double.h"
+#include "ops/families/reduction/reduction_ref.h"
+
 /* d->a: p. Whether p is infinite. */
 static int norm_is_extreme(const reduction_dims* d) { return d->a - d->a != 0; }
 
@@ -14,14 +17,16 @@ static real norm_one(const real* x, const reduction_dims* d) {
   if (norm_is_extreme(d)) return norm_extreme(x, d);
   double sum = 0;
   for (int r = 0; r < d->walk.reduced; ++r) {
-    const double size = fabs((double)x[reduce_offset(r, &d->walk.over)]);
+    const double size = (double)fabs(x[reduce_offset(r, &d->walk.over)]);
     if (d->a == 0) {
       sum += size != 0;
     } else {
-      sum += d->a == 2 ? size * size : d->a == 1 ? size : pow(size, d->a);
+      sum += d->a == 2 ? size * size : d->a == 1 ? size : math_double_pow(size, d->a);
     }
   }
-  return (real)(d->a == 2 ? sqrt(sum) : d->a == 0 || d->a == 1 ? sum : pow(sum, 1 / d->a));
+  return (real)(d->a == 2                ? math_double_sqrt(sum)
+                : d->a == 0 || d->a == 1 ? sum
+                                         : math_double_pow(sum, 1 / d->a));
 }
 
 /* dy sign(x) (|x| / y)^(p - 1); equal shares to what is extreme. */

@@ -1,3 +1,5 @@
+#include "ops/normalize/dims.h"
+
 /* y = x / max(norm, epsilon), norm = (sum along the axis of |x|^p)^(1/p). x, y: [outer, size,
    inner], y may be x; norm: [outer, inner]. */
 static void normalize_ref(real* y, real* norm, const real* x, const normalize_dims* d) {

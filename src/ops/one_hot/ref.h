@@ -1,3 +1,5 @@
+#include "ops/families/loss/class_dims.h"
+
 #ifdef THIMBLE_OF_INTEGERS
 typedef real one_hot_label;
 typedef float one_hot_real;

@@ -1,3 +1,5 @@
+#include "ops/packed_sequence/dims.h"
+
 /* Sequence n of each op. x, y, dx: [batch, steps, width]; last, dy of last: [batch, width]; y may
    be x in mask_sequence alone. */
 static void mask_sequence_part(real* y, const real* x, const int32_t* lengths, int n,

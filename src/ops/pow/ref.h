@@ -1,3 +1,6 @@
+#include "ops/families/binary/binary_dims.h"
+#include "ops/families/unary/unary_dims.h"
+
 /* Of two tensors: a to the power of b, and its slopes along a and along b. */
 BINARY_REF(pow_tensor, pow(a, b))
 BINARY_REF(pow_tensor_slope, b == 0 ? 0 : b * pow(a, b - 1))

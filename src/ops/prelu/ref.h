@@ -1,3 +1,5 @@
+#include "ops/families/reduction/axis_dims.h"
+
 /* y = x where x > 0, else weight x. x, y: [outer, size], y may be x; weight: [size]. */
 static void prelu_ref(real* y, const real* x, const real* weight, const axis_dims* d) {
   ptrdiff_t at = 0;

@@ -1,3 +1,5 @@
+#include "ops/families/reduction/reduction_ref.h"
+
 #ifdef THIMBLE_OF_INTEGERS
 typedef wide prod_total;
 #else

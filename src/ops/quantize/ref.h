@@ -1,3 +1,5 @@
+#include "ops/quantize/dims.h"
+
 /* x / scale + zero point, rounded; NaN gives the zero point. */
 static int64_t quantize_unbounded(real x, const quantize_dims* d) {
   const float v = (float)x / d->scale;

@@ -1,3 +1,5 @@
+#include "ops/quantized_add/dims.h"
+
 /* The sum before it is brought within the bounds. */
 static int64_t quantized_add_unbounded(int32_t a, int32_t b, const quantized_add_dims* d) {
   a -= d->a_zero_point;

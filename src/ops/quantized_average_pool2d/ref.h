@@ -1,3 +1,5 @@
+#include "ops/quantized_average_pool2d/dims.h"
+
 /* y[n,p,q,c] = the rounded mean of x[n,.,.,c] over the window at (p, q), cells in the padding being
    the zero point. x: [n,h,w,c], y: [n,p,q,c]; nothing aliases. */
 static void quantized_average_pool2d_ref(int8_t* y, const int8_t* x,

@@ -1,3 +1,5 @@
+#include "ops/quantized_conv_transpose2d/dims.h"
+
 /* The sum at (n, p, q) of output channel k; see quantized_conv_transpose2d_ref. */
 static int32_t quantized_conv_transpose2d_sum(const int8_t* x, const int8_t* w, const int32_t* bias,
                                               const quantized_conv_transpose2d_dims* dims, int n,

@@ -1,3 +1,5 @@
+#include "ops/quantized_dense/dims.h"
+
 /* The sum of unit u for one row of x. */
 static int32_t quantized_dense_sum(const int8_t* x, const int8_t* w, const int32_t* bias,
                                    const quantized_dense_dims* d, int u) {

@@ -1,3 +1,5 @@
+#include "ops/quantized_mean/dims.h"
+
 /* The sum that result o is made of; see quantized_mean_ref. */
 static int32_t quantized_mean_sum(const int8_t* x, const quantized_mean_dims* d, int o) {
   const reduce_dims* walk = &d->walk;

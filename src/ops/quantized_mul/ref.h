@@ -1,3 +1,5 @@
+#include "ops/quantized_mul/dims.h"
+
 /* The product before it is brought within the bounds. */
 static int64_t quantized_mul_unbounded(int32_t a, int32_t b, const quantized_mul_dims* d) {
   return quantized_unbounded((a - d->a_zero_point) * (b - d->b_zero_point), &d->factor, &d->out);

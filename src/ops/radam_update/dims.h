@@ -2,9 +2,8 @@
 #ifndef THIMBLE_OPS_RADAM_UPDATE_DIMS_H_
 #define THIMBLE_OPS_RADAM_UPDATE_DIMS_H_
 
-#include <math.h>
-
 #include "ops/families/binary/power.h"
+#include "ops/families/math/double.h"
 
 typedef struct radam_dims {
   int n;         /* elements */
@@ -33,8 +32,8 @@ static inline radam_factors radam_factors_at(const radam_dims* d, double lr, int
   f.step_size = lr / (1.0 - whole_power(d->beta1, step));
   f.adaptive = length > 5.0;
   if (f.adaptive) {
-    f.step_size *= sqrt((length - 4.0) * (length - 2.0) * longest /
-                        ((longest - 4.0) * (longest - 2.0) * length) * (1.0 - kept2));
+    f.step_size *= math_double_sqrt((length - 4.0) * (length - 2.0) * longest /
+                                    ((longest - 4.0) * (longest - 2.0) * length) * (1.0 - kept2));
   }
   return f;
 }

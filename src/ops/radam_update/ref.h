@@ -1,3 +1,5 @@
+#include "ops/radam_update/dims.h"
+
 /* RAdam. out: {param, exp_avg, exp_avg_sq}, each [n] and the memory of the input of that name or a
    copy of it; m = exp_avg, v = exp_avg_sq; lr, step: [1]. */
 static void radam_update_ref(real* const* out, const real* param, const real* grad, const real* lr,

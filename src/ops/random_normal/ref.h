@@ -1,3 +1,5 @@
+#include "ops/families/random/random_dims.h"
+
 /* y[i]: normal with mean a and standard deviation b, pairs from pairs of words. y: [n]; rng: [6].
  */
 static void random_normal_ref(real* y, const uint32_t* rng, const random_dims* d) {

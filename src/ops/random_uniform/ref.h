@@ -1,3 +1,5 @@
+#include "ops/families/random/random_dims.h"
+
 /* y[i]: uniform in [a, a + b), at most limit. y: [n]; rng: [6]. */
 static void random_uniform_ref(real* y, const uint32_t* rng, const random_dims* d) {
   const real limit = (real)d->limit;

@@ -1,3 +1,5 @@
+#include "ops/regularize_gradient/dims.h"
+
 /* y: [n], may alias grad: [n]. param: [n]. The sign of 0 is 0, that of NaN is NaN. */
 static void regularize_gradient_ref(real* y, const real* grad, const real* param,
                                     const regularize_gradient_dims* d) {

@@ -1,3 +1,5 @@
+#include "ops/remainder/dims.h"
+
 static real remainder_real(real a, real b) {
   const real rest = (real)fmod(a, b);
   return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;

@@ -1,3 +1,5 @@
+#include "ops/families/move/copy_dims.h"
+
 /* z = mean + exp(logvar / 2) noise. All: [n]; z may alias any. */
 static void reparametrize_ref(real* z, const real* mean, const real* logvar, const real* noise,
                               const copy_dims* d) {

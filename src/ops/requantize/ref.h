@@ -1,3 +1,5 @@
+#include "ops/requantize/dims.h"
+
 /* y[i] = (x[i] - its zero point) * factor + zero point. x, y: [n]; y may be x. */
 static void requantize_ref(int8_t* y, const int8_t* x, const requantize_dims* d) {
   for (int i = 0; i < d->n; ++i) {

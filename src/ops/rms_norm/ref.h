@@ -1,3 +1,5 @@
+#include "ops/families/norm/row_norm_dims.h"
+
 /* y = x rstd gamma with rstd = 1 / sqrt(mean of x^2 + epsilon), row by row. x, y: [rows, size], y
    may be x; rstd: [rows]; gamma: [size] or NULL. */
 static void rms_norm_ref(real* y, real* rstd, const real* x, const real* gamma,

@@ -1,3 +1,5 @@
+#include "ops/rmsprop_update/dims.h"
+
 /* RMSProp. out: {param, square_avg, then grad_avg if centered, then momentum_buffer if momentum},
    each [n] and the memory of the input of that name or a copy of it; v = square_avg, second and
    third: the further states or NULL; lr, step: [1]. The variance of the centered form is kept from

@@ -1,3 +1,5 @@
+#include "ops/families/recurrent/recurrent_dims.h"
+
 /* One plain recurrent layer over sequences: h = act(x + h_before w^T), act: tanh or relu. x, h:
    [batch, steps, units], h may be x; w: [units, units]; h0: [batch, units] or NULL for zeros. */
 static void rnn_ref(real* h, const real* x, const real* w, const real* h0,

@@ -1,3 +1,5 @@
+#include "ops/roll/dims.h"
+
 /* Moves one row of x, all of the last axis, to its place in y, which does not alias x. */
 static void roll_part(unsigned char* y, const unsigned char* x, int row, const roll_dims* d) {
   const int last = d->count - 1;

@@ -1,3 +1,5 @@
+#include "ops/rotary_embedding/dims.h"
+
 /* The heads of one step of one sample; y may be x. */
 static void rotate_pairs_row(real* y, const real* x, const real* turns, int row,
                              const rotary_dims* d) {

@@ -1,3 +1,5 @@
+#include "ops/rprop_update/dims.h"
+
 /* Rprop. out: {param, prev, step_size}, each [n] and the memory of the input of that name or a copy
    of it; sizes: step_size; lr, step: [1]. */
 static void rprop_update_ref(real* const* out, const real* param, const real* grad, const real* lr,

@@ -1,3 +1,5 @@
+#include "ops/scaled_dot_product_attention/dims.h"
+
 static ptrdiff_t attention_query(const attention_dims* d, int n, int t, int h) {
   return ((ptrdiff_t)n * d->queries + t) * d->heads + h;
 }

@@ -1,3 +1,5 @@
+#include "ops/families/indexed/indexed_dims.h"
+
 /* y = x (NULL: zeros), then source is added to the elements that the index names. index, source:
    the dense tensor of indexed_dims, y, x: the other one; y may be x. */
 static void scatter_add_ref(real* y, const real* x, const int32_t* index, const real* source,

@@ -1,3 +1,5 @@
+#include "ops/sgd_update/dims.h"
+
 /* Stochastic gradient descent. out: {param [n], momentum_buffer [n] if momentum}, each the memory
    of the input of that name or a copy of it; buffer: [n] or NULL; lr, step: [1]. The first step
    sets the buffer to the gradient, undamped. */

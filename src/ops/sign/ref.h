@@ -1,3 +1,5 @@
+#include "ops/families/unary/unary_dims.h"
+
 #ifdef THIMBLE_OF_INTEGERS
 /* y[i] = -1, 0 or 1. y: [n], may be x. */
 static void sign_ref(real* y, const real* x, const unary_dims* d) {

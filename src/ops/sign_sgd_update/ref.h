@@ -1,3 +1,5 @@
+#include "ops/sign_sgd_update/dims.h"
+
 /* Descent by signs. out: {param [n], momentum_buffer [n] if momentum}, each the memory of the input
    of that name or a copy of it; buffer: [n] or NULL; lr, step: [1]. The sign of 0 is 0, that of NaN
    is NaN. */

@@ -1,3 +1,5 @@
+#include "ops/families/softmax/int8_softmax.h"
+
 #ifdef THIMBLE_OF_INTEGERS
 
 /* Of int8: y = 256 exp(x) / sum over the axis of exp(x) - 128, in integers. x, y: [outer, size,

@@ -1,3 +1,5 @@
+#include "ops/softmax_cross_entropy/dims.h"
+
 /* The logarithm of the sum of exp(x) over the classes. */
 static real log_sum_exp(const real* x, const cross_entropy_dims* d) {
   const int n = d->classes;

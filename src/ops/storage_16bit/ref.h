@@ -1,3 +1,6 @@
+#include "ir/element.h"
+#include "ops/storage_16bit/dims.h"
+
 /* y[i] = x[i] in 16 bits. x, y: [n]; nothing aliases. */
 static void to_16bit_ref(uint16_t* y, const real* x, const bits16_dims* d) {
   for (int i = 0; i < d->n; ++i) {

@@ -4,13 +4,8 @@
 
 #include <cstdint>
 
+#include "ops/storage_16bit/dims.h"
 #include "parallel/thread_pool.h"
-
-// The sizes of both.
-struct bits16_dims {
-  int n;         // elements
-  int brain_16;  // bf16, else f16
-};
 
 namespace thimble::ops::storage_16bit_impl {
 

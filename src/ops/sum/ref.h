@@ -1,1 +1,3 @@
+#include "ops/families/reduction/reduce_dims.h"
+
 SUM_REF(sum)

@@ -1,3 +1,5 @@
+#include "ops/topk/dims.h"
+
 /* Whether element i of a line comes before element j. */
 static int topk_before(const real* line, int i, int j, const topk_dims* d) {
   const real a = line[(ptrdiff_t)i * d->along.inner];

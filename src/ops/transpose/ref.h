@@ -1,1 +1,3 @@
+#include "ops/families/move/strided_dims.h"
+
 STRIDED_GATHER_REF(transpose)

@@ -1,3 +1,5 @@
+#include "ops/tril/dims.h"
+
 /* Row number `row` of all matrices: y = x in the columns [begin, end), else 0. y may be x. */
 static void tril_row(unsigned char* y, const unsigned char* x, ptrdiff_t row, int begin, int end,
                      const tril_dims* d) {

@@ -1,3 +1,5 @@
+#include "ops/triplet_margin/dims.h"
+
 /* ||a - b + epsilon||_p. */
 static real triplet_distance(const real* a, const real* b, const triplet_margin_dims* d) {
   real sum = 0;

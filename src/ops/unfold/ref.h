@@ -1,3 +1,5 @@
+#include "ops/families/pool/pool_dims.h"
+
 /* The windows of row p of image n. x: [n, h, w, c]; y: [n, p, q, r, s, c]. */
 static void unfold_row(real* y, const real* x, int n, int p, const pool_dims* d) {
   const size_t bytes = (size_t)d->c * sizeof(real);

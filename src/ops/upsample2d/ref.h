@@ -1,3 +1,5 @@
+#include "ops/upsample2d/dims.h"
+
 #ifdef THIMBLE_OF_INTEGERS
 
 /* Bilinear: rounded sums over the four cells around a place, halves away from zero. */

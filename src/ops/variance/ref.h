@@ -1,3 +1,5 @@
+#include "ops/families/reduction/reduction_ref.h"
+
 static double variance_mean(const real* x, const reduction_dims* d) {
   double sum = 0;
   for (int r = 0; r < d->walk.reduced; ++r) sum += (double)x[reduce_offset(r, &d->walk.over)];

@@ -1,3 +1,5 @@
+#include "ops/families/nary/nary_dims.h"
+
 /* y = a where condition is not 0, else b. All: see nary_dims; y: [n], may be an input of n
  * elements.
  */

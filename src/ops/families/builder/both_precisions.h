@@ -22,6 +22,7 @@ namespace thimble::ops::THIMBLE_IMPL(THIMBLE_OP) {
   namespace f32 {
   using real = float;
   using wide = float;
+  THIMBLE_FLOAT_MATH
 #include THIMBLE_REF
   }  // namespace f32
   namespace f64 {

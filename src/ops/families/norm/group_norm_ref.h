@@ -1,3 +1,5 @@
+#include "ops/families/norm/group_norm_dims.h"
+
 /* y = (x - mean) / sqrt(variance + epsilon) gamma + beta with the mean and (biased) variance of
    each group of channels over all positions of an image. x, y: [images, positions, channels], y may
    be x; mean, variance: [images, groups]; gamma, beta: [channels] or NULL. */

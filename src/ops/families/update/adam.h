@@ -13,6 +13,7 @@ namespace thimble::ops {
 
 namespace f32 {
 using real = float;
+THIMBLE_FLOAT_MATH
 #include "ops/families/update/adam8_ref.h"
 #include "ops/families/update/adam_ref.h"
 }  // namespace f32

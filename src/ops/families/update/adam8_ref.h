@@ -1,3 +1,6 @@
+#include "ops/families/update/adam_dims.h"
+#include "ops/families/update/block_codes.h"
+
 /* The scale of a block by its reciprocal; 0 for a block of zeros. */
 static real adam8_inverse(real top) { return top > 0 ? 1 / top : 0; }
 

@@ -2,9 +2,8 @@
 #ifndef THIMBLE_OPS_COMMON_ADAM_DIMS_H
 #define THIMBLE_OPS_COMMON_ADAM_DIMS_H
 
-#include <math.h>
-
 #include "ops/families/binary/power.h"
+#include "ops/families/math/double.h"
 
 typedef struct adam_dims {
   int n;         /* elements */
@@ -27,7 +26,7 @@ typedef struct adam_factors {
 
 /* step counts from 1. */
 static inline adam_factors adam_factors_at(const adam_dims* d, double lr, int step) {
-  const double bias = sqrt(1.0 - whole_power(d->beta2, step));
+  const double bias = math_double_sqrt(1.0 - whole_power(d->beta2, step));
   adam_factors f;
   f.shrink = d->decoupled ? 1.0 - lr * d->weight_decay : 1.0;
   f.step_size = lr / (1.0 - whole_power(d->beta1, step)) * (d->biased_root ? bias : 1.0);

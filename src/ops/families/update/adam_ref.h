@@ -1,3 +1,5 @@
+#include "ops/families/update/adam_dims.h"
+
 /* Adam and AdamW. out: {param, exp_avg, exp_avg_sq, max_exp_avg_sq where given}, each [n] and the
    memory of the input of that name or a copy of it; m = exp_avg, v = exp_avg_sq, top =
    max_exp_avg_sq or NULL; lr, step: [1]. */
