@@ -44,7 +44,8 @@ static uint64_t ticks(void) {
     before = rounds;
     left = TICK_VALUE;
   } while (before != rounds);
-  return (uint64_t)before * TICKS_OF_A_ROUND + (TICKS_OF_A_ROUND - 1 - left);
+  /* A round begins at 0, which is also what the timer holds before the first. */
+  return (uint64_t)before * TICKS_OF_A_ROUND + (left == 0 ? 0 : TICKS_OF_A_ROUND - left);
 }
 
 /* The emulator runs an instruction in 1 ns, and the timer at BOARD_TIMER_MHZ. */

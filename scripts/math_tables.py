@@ -1,6 +1,6 @@
 """Computes the tables of src/ops/families/math: polynomials of least error, logarithms, digits of 2 / pi.
 
-usage: python scripts/math_tables.py > src/ops/families/math/tables.h      (needs mpmath)
+usage: python scripts/math_tables.py > src/ops/families/math/tables.h      (needs mpmath; then clang-format)
 """
 
 import sys
@@ -72,7 +72,8 @@ POLYNOMIALS = [
     ("atan", "atan(x) / x, z = x^2", over_root(atan, 1), 13, 0, 1, 30),
     ("erf", "erf(x) / x, z = 2 x^2", lambda z: over_root(erf, 2 / sqrt(pi))(z / 2), 5, 0, 0.5, 30),
     ("erfc", "e^(x^2) erfc(x) / t, t = 2 / (x + 2), z = 3 t - 1.45", erfc_tail, 13, "-0.96", "0.952", 31),
-    ("log_tail", "1/5 - r/6 + r^2/7 - ..., z = 16 r", near_zero(lambda z: log_tail(z / 16), mpf(1) / 5), 5, "-0.5", "0.5", 31),
+    ("log_tail", "1/5 - r/6 + r^2/7 - ..., z = 16 r",
+     near_zero(lambda z: log_tail(z / 16), mpf(1) / 5), 5, "-0.5", "0.5", 31),
     ("log1p", "1/2 - u/3 + u^2/4 - ..., z = 16 u",
      near_zero(lambda z: (z / 16 - log1p(z / 16)) / (z / 16) ** 2, mpf(1) / 2), 6, "-0.5", "0.5", 31),
 ]
