@@ -91,7 +91,7 @@ public_layers='
 error types literals: base
 ops optimizer optimizers: ops
 metrics: eval
-import: import
+import adapt: import
 quantize: quantize
 plan swap: plan
 data data_loader data_open data_split data_text: data

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "adapt_options.h"
 #include "commands.h"
 #include "console.h"
 #include "ir/summary.h"
@@ -15,6 +16,7 @@ namespace {
 struct ImportArguments {
   std::string file;
   std::string out;
+  AdaptArguments changes;
   bool json = false;
 };
 
@@ -32,12 +34,13 @@ int run_import(const ImportArguments& options) {
       throw UsageError(Error(options.out, "is read by this import; give --out another name"));
     }
   }
-  const Graph graph = import_quantized_json(options.file);
+  Graph graph = import_quantized_json(options.file);
+  if (options.changes.any()) graph = options.changes.applied(graph);
   int64_t parameters = 0;
   for (const ir::LayerSummary& layer : ir::summarize(graph.ir())) {
     parameters += layer.parameters + layer.frozen_parameters;
   }
-  save_model(graph, options.out);
+  save_model(graph, options.out, options.changes.adapt.seed);
   const auto bytes = static_cast<int64_t>(std::filesystem::file_size(options.out));
   const auto nodes = static_cast<int64_t>(graph.ir().nodes.size());
   if (options.json) {
@@ -64,8 +67,13 @@ void add_import(CLI::App& app, Action& action) {
   command->add_option("-o,--out", options->out, "the model file to write")
       ->required()
       ->type_name("FILE");
+  options->changes.add_to(*command);
   command->add_flag("--json", options->json, "print one JSON object instead");
-  command->footer("Example:\n  thimble import mcunet_int8.json -o mcunet.safetensors");
+  command->footer(
+      "Examples:\n"
+      "  thimble import mcunet_int8.json -o mcunet.safetensors\n"
+      "  thimble import mcunet_int8.json --loss softmax_cross_entropy --metric accuracy \\\n"
+      "    --trainable '*' --f32-inputs -o mcunet.safetensors");
   command->callback([&action, options] { action = [options] { return run_import(*options); }; });
 }
 

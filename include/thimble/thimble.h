@@ -1,6 +1,7 @@
 // Everything of thimble.
 #pragma once
 
+#include <thimble/adapt.h>              // IWYU pragma: export
 #include <thimble/attributes.h>         // IWYU pragma: export
 #include <thimble/compiled_training.h>  // IWYU pragma: export
 #include <thimble/data.h>               // IWYU pragma: export

@@ -1,5 +1,7 @@
 // Model files: graph and weights in one safetensors file.
 #include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/vector.h>
+#include <thimble/adapt.h>
 #include <thimble/import.h>
 #include <thimble/model_file.h>
 
@@ -27,6 +29,25 @@ void bind_model_files(nb::module_& m) {
             path, [&] { return std::make_shared<Graph>(thimble::import_quantized_json(path)); });
       },
       nb::arg("path"));
+  m.def(
+      "adapt",
+      [](const Graph& graph, const std::string& output, const std::string& loss,
+         const std::string& label, const std::vector<std::string>& metrics, int64_t classes,
+         uint64_t seed, bool f32_inputs, const std::vector<std::string>& freeze,
+         const std::vector<std::string>& trainable) {
+        return std::make_shared<Graph>(thimble::adapt(graph, {.output = output,
+                                                              .loss = loss,
+                                                              .label = label,
+                                                              .metrics = metrics,
+                                                              .classes = classes,
+                                                              .seed = seed,
+                                                              .f32_inputs = f32_inputs,
+                                                              .freeze = freeze,
+                                                              .trainable = trainable}));
+      },
+      nb::arg("graph"), nb::arg("output"), nb::arg("loss"), nb::arg("label"), nb::arg("metrics"),
+      nb::arg("classes"), nb::arg("seed"), nb::arg("f32_inputs"), nb::arg("freeze"),
+      nb::arg("trainable"));
 }
 
 }  // namespace thimble::python

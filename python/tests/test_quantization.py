@@ -176,3 +176,28 @@ def test_models_that_cannot_be_quantized_are_refused(tmp_path: pathlib.Path) -> 
         tb.quantize_model("m.safetensors", images)
     with pytest.raises(ValueError, match=r"expected \[N, 8, 8, 1\]"):
         tb.quantize_model(graph, images[..., 0])
+
+
+def test_an_int8_model_is_adapted_to_other_classes() -> None:
+    images, kinds = bars(256)
+    trainer = tb.Trainer(classifier(), optimizer=tb.Adam(lr=0.01), batch=16, seed=1)
+    trainer.fit({"image": images, "kind": kinds}, epochs=2)
+    int8 = tb.quantize_model(trainer, images, int8_inputs=True, int8_outputs=True).graph
+    graph = tb.adapt(
+        int8,
+        loss="softmax_cross_entropy",
+        label="place",
+        metrics=["accuracy"],
+        classes=3,
+        f32_inputs=True,
+        trainable=["*"],
+    )
+    data = {"image": images, "place": np.where(images.sum((1, 2, 3)) > 8, 2, kinds)}
+    adapted = tb.Trainer(graph, optimizer=tb.SGD(lr=0.05), batch=16)
+    before = adapted.evaluate(data).loss
+    adapted.fit(data, epochs=3)
+    assert adapted.evaluate(data).loss < before
+    with pytest.raises(ValueError, match="there is no loss"):
+        tb.adapt(int8, loss="nothing")
+    with pytest.raises(TypeError, match="list of strings"):
+        tb.adapt(int8, loss="mse", metrics="accuracy")

@@ -43,7 +43,7 @@ from ._quantize import (
 from .callbacks import Callback
 from .files import load_safetensors, safetensors_metadata, save_safetensors
 from .lbfgs import LBFGS
-from .model_files import import_quantized_json, load_model, save_model
+from .model_files import adapt, import_quantized_json, load_model, save_model
 from .ops import *  # noqa: F403
 from .optimizers import *  # noqa: F403
 from .plan import Plan
@@ -79,6 +79,7 @@ __all__ = [
     "Trainer",
     "Value",
     "__version__",
+    "adapt",
     "compile_program",
     "data",
     "functional_call",

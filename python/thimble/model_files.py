@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 from . import _core
 from ._check import WHOLE, require
@@ -34,6 +35,64 @@ def load_model(path: str | os.PathLike[str]) -> Graph:
     with these. Raises RuntimeError naming file and field where the file is damaged, of a newer
     version or no model file."""
     return _core.load_model(os.fspath(path))
+
+
+def adapt(
+    graph: Graph,
+    *,
+    loss: str = "",
+    label: str = "label",
+    metrics: Sequence[str] = (),
+    output: str = "",
+    classes: int = 0,
+    seed: int = 0,
+    f32_inputs: bool = False,
+    freeze: Sequence[str] = (),
+    trainable: Sequence[str] = (),
+) -> Graph:
+    """A trained model made ready for a training of one's own: a new graph, whose parameters keep their
+    names and values.
+
+    Args:
+        graph: with weights (load_model, import_quantized_json)
+        loss: name of a function of an output and a label, such as "softmax_cross_entropy" or "mse";
+            it takes the place of the graph's loss and metrics, which stay without it
+        label: name of the label, [N, ...] of int32 where the loss takes classes, else of the shape
+            of the output
+        metrics: names of functions of the same values to report beside the loss: "accuracy"
+        output: name of the output that they judge; the graph's only one by default
+        classes: if above 0, the last layer with weights before the output gets weights for so many
+            results, drawn by seed
+        seed: of new weights
+        f32_inputs: inputs of int8 become inputs of float32, which the model makes int8 itself
+        freeze: patterns of parameters that are not trained
+        trainable: patterns of those that are, after freeze; int8 weights are frozen without it
+
+    Raises ValueError where the graph has no such output, the loss or a metric is unknown or does not
+    take the output, no layer before it has weights, or a pattern matches nothing.
+    """
+    require("adapt", graph=(graph, (Graph, "a thimble.Graph")))
+    require("adapt", classes=(classes, WHOLE), seed=(seed, WHOLE))
+    if classes < 0:
+        raise ValueError(f"[adapt] classes must be 0 or more, got {classes}")
+    if not 0 <= seed < 1 << 64:
+        raise ValueError(f"[adapt] seed must be from 0 to 2**64 - 1, got {seed}")
+    lists = {"metrics": metrics, "freeze": freeze, "trainable": trainable}
+    for name, texts in lists.items():
+        if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
+            raise TypeError(f"[adapt] {name} must be a list of strings, got {texts!r}")
+    return _core.adapt(
+        graph,
+        output=output,
+        loss=loss,
+        label=label,
+        metrics=list(metrics),
+        classes=int(classes),
+        seed=int(seed),
+        f32_inputs=bool(f32_inputs),
+        freeze=list(freeze),
+        trainable=list(trainable),
+    )
 
 
 def import_quantized_json(path: str | os.PathLike[str]) -> Graph:

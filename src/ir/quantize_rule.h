@@ -69,4 +69,8 @@ struct QuantizeRule {
 // QuantizeRule::build for an op that takes int8 as it takes f32 and keeps the scale.
 [[nodiscard]] std::vector<Value> same_op_on_int8(const QuantizeContext& c);
 
+// The op of the library with QuantizeRule::to_int8, and the one that is to_f32.
+[[nodiscard]] const OpDef& quantize_op();
+[[nodiscard]] const OpDef& dequantize_op();
+
 }  // namespace thimble::ir

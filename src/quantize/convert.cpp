@@ -14,13 +14,6 @@
 namespace thimble::quantizing {
 namespace {
 
-template <class Holds>
-const ir::OpDef& op_that(const Holds& holds) {
-  const auto ops = ir::all_ops();
-  return **std::find_if(ops.begin(), ops.end(),
-                        [&](const ir::OpDef* op) { return holds(op->quantized); });
-}
-
 ir::TensorType int8_type(const Shape& shape, Quantization q) {
   return {DType::i8, shape, std::make_shared<const Quantization>(ir::canonical(std::move(q)))};
 }
@@ -83,8 +76,8 @@ class Conversion {
         int8_(from.values.size(), -1),
         absorbed_(from.nodes.size(), 0),
         of_parameters_(of_parameters(from)),
-        to_int8_(op_that([](const auto& rule) { return rule.to_int8 != nullptr; })),
-        to_f32_(op_that([](const auto& rule) { return rule.to_f32; })) {
+        to_int8_(ir::quantize_op()),
+        to_f32_(ir::dequantize_op()) {
     made_.graph.layers = from.layers;
     made_.on_int8.resize(from.nodes.size(), 0);
   }

@@ -45,6 +45,34 @@ TEST(import, says_what_it_reads) {
   EXPECT_NE(missing.err.find("none.json"), std::string::npos);
 }
 
+TEST(adapt, writes_a_model_that_trains) {
+  const TemporaryFolder folder;
+  Graph g;
+  const Value x = g.input("image", {28, 28, 1});
+  g.output("scores", dense(flatten(x), {.units = 4, .name = "head"}));
+  save_model(g, folder / "m");
+  const Outcome made =
+      run({"adapt", folder / "m", "--loss", "softmax_cross_entropy", "--label", "digit", "--metric",
+           "accuracy", "--head", "replace:10", "-o", folder / "mine"});
+  ASSERT_EQ(made.code, 0) << made.err;
+  EXPECT_NE(made.out.find("7850 of 7850 parameters are trained"), std::string::npos) << made.out;
+  const Outcome planned = run({"plan", folder / "mine", "--batch", "8"});
+  EXPECT_EQ(planned.code, 0) << planned.err;
+}
+
+TEST(adapt, refuses_what_it_does_not_understand) {
+  const TemporaryFolder folder;
+  const Outcome nothing = run({"adapt", "lenet5", "-o", folder / "m"});
+  EXPECT_EQ(nothing.code, 2);
+  EXPECT_NE(nothing.err.find("nothing to change is named"), std::string::npos) << nothing.err;
+  const Outcome head = run({"adapt", "lenet5", "--head", "replace:none", "-o", folder / "m"});
+  EXPECT_EQ(head.code, 2);
+  EXPECT_NE(head.err.find("expected replace:N"), std::string::npos) << head.err;
+  const Outcome loss = run({"adapt", "lenet5", "--loss", "nothing", "-o", folder / "m"});
+  EXPECT_EQ(loss.code, 2);
+  EXPECT_NE(loss.err.find("there is no loss"), std::string::npos) << loss.err;
+}
+
 TEST(import, does_not_write_over_what_it_reads) {
   const TemporaryFolder folder;
   for (const char* const name : {"net.json", "net.safetensors"}) {

@@ -1,0 +1,23 @@
+// Options that make a model ready for a training of one's own.
+#pragma once
+
+#include <thimble/adapt.h>
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+namespace thimble::cli {
+
+struct AdaptArguments {
+  AdaptOptions adapt;
+  std::string head;
+
+  void add_to(CLI::App& command);
+  // Whether any of them was given.
+  [[nodiscard]] bool any() const;
+  // The model with these changes. Throws UsageError where they contradict it.
+  [[nodiscard]] Graph applied(const Graph& graph) const;
+};
+
+}  // namespace thimble::cli
