@@ -32,10 +32,10 @@ WAYS: dict[str, tuple[Callable[[float], tb.Optimizer], bool]] = {
 }
 # Rates that are tried on the first seed; the one of the best accuracy is taken for all.
 RATES = {
-    "f32": (0.001, 0.003, 0.01, 0.03),
-    "int8": (10.0, 100.0, 1000.0, 10000.0),
-    "int8-adam": (0.03, 0.1, 0.3, 1.0),
-    "int8-qas": (0.001, 0.003, 0.01, 0.03),
+    "f32": (3e-5, 1e-4, 3e-4, 1e-3),
+    "int8": (0.1, 1.0, 10.0, 100.0),
+    "int8-adam": (0.01, 0.03, 0.1, 0.3),
+    "int8-qas": (3e-5, 1e-4, 3e-4, 1e-3),
 }
 SIDE = 128
 

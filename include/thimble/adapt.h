@@ -23,7 +23,7 @@ struct AdaptOptions {
   // Functions of the same values to report beside the loss: "accuracy". Only with a loss.
   std::vector<std::string> metrics;
   // Above 0: the last layer with weights before the output gets weights for so many results, drawn
-  // by seed: those of int8 with the spread of the old ones, others by torch_default.
+  // by seed from U(-1/sqrt(fan_in), 1/sqrt(fan_in)), whatever their type.
   int64_t classes = 0;
   uint64_t seed = 0;
   // Inputs of int8 become inputs of f32, which the model makes int8 itself.

@@ -20,23 +20,9 @@ struct Head {
   int axis = 0;    // of the weight, that counts the results
 };
 
-// Integers of 8 bits for a real weight that is uniform between two bounds: with the variance of the
-// old weight, or that of a new layer where the old one is 0.
-Array drawn_integers(const ir::ValueData& old, const Shape& shape, int axis, double fan_in,
-                     std::mt19937_64& generator, float& scale) {
-  const Quantization& q = *old.type.quantization;
-  const std::vector<float> integers = old.data->floats();
-  int64_t inner = 1;
-  for (int i = axis + 1; i < old.type.shape.rank(); ++i) inner *= old.type.shape[i];
-  double squares = 0.0;
-  for (size_t i = 0; i < integers.size(); ++i) {
-    const int64_t channel = static_cast<int64_t>(i) / inner % old.type.shape[axis];
-    const float unit = q.scales.size() == 1 ? q.scales[0] : q.scales[static_cast<size_t>(channel)];
-    squares += std::pow(static_cast<double>(integers[i]) * static_cast<double>(unit), 2);
-  }
-  double bound = std::sqrt(3.0 * squares / static_cast<double>(integers.size()));
-  if (!(bound > 0.0)) bound = 1.0 / std::sqrt(fan_in);
-  scale = static_cast<float>(bound / 127.0);
+// int8 numbers that are uniform from -127 to 127.
+Array drawn_integers(const Shape& shape, uint64_t seed) {
+  std::mt19937_64 generator(seed);
   std::vector<int8_t> values(static_cast<size_t>(shape.elements()));
   for (int8_t& value : values) {
     value = static_cast<int8_t>(static_cast<int64_t>(generator() % 255) - 127);
@@ -203,7 +189,7 @@ class Adapting {
     const ir::ValueData& old = from_.data(node.input(head_->weight));
     const int64_t results = old.type.shape[head_->axis];
     const auto fan_in = static_cast<double>(old.type.shape.elements() / results);
-    const double bound = 1.0 / std::sqrt(fan_in);
+    const double bound = 1.0 / std::sqrt(fan_in);  // as init::torch_default
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       const int id = node.inputs[i];
       if (!is_parameter(id)) continue;
@@ -221,13 +207,8 @@ class Adapting {
       data.init = init::zeros();
       data.data = Array(data.type.dtype, data.type.shape);
       if (!is_weight) continue;
-      if (old.data->elements() != old.type.shape.elements()) {
-        throw Error("adapt", fmt::format("{} has no values; load the model with its weights",
-                                         std::string(old.name)));
-      }
-      std::mt19937_64 generator(options_.seed);
-      float scale = 1.0F;
-      data.data = drawn_integers(old, data.type.shape, head_->axis, fan_in, generator, scale);
+      data.data = drawn_integers(data.type.shape, options_.seed);
+      const auto scale = static_cast<float>(bound / 127.0);
       const Quantization q{
           .scales = std::vector<float>(static_cast<size_t>(options_.classes), scale),
           .axis = head_->axis};
