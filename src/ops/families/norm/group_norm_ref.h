@@ -1,3 +1,4 @@
+/* Normalisation of groups, for a ref.h to include. Plain C99: also emitted for devices. */
 #include "ops/families/norm/group_norm_dims.h"
 
 /* y = (x - mean) / sqrt(variance + epsilon) gamma + beta with the mean and (biased) variance of

@@ -1,3 +1,4 @@
+/* Adam with quantized moments. Plain C99: also emitted for devices. */
 #include "ops/families/update/adam_dims.h"
 #include "ops/families/update/block_codes.h"
 

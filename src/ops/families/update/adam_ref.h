@@ -1,3 +1,4 @@
+/* Adam and its relatives, for a ref.h to include. Plain C99: also emitted for devices. */
 #include "ops/families/update/adam_dims.h"
 
 /* Adam and AdamW. out: {param, exp_avg, exp_avg_sq, max_exp_avg_sq where given}, each [n] and the
