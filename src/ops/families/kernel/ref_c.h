@@ -1,11 +1,10 @@
-#ifndef THIMBLE_OPS_KERNEL_REF_C_H_
-#define THIMBLE_OPS_KERNEL_REF_C_H_
-
 /* What a C file includes before the ref.h of an op: the types `real` and `wide`, and C99's math
    under its generic names, for float, from families/math. It is float unless THIMBLE_REAL, the type
    of an element, and THIMBLE_WIDE, of a sum, are defined; for integers THIMBLE_OF_INTEGERS is, too
    (families/builder/both_precisions.h). One type a file. Plain C99; <math.h> must not be included.
  */
+#ifndef THIMBLE_OPS_KERNEL_REF_C_H_
+#define THIMBLE_OPS_KERNEL_REF_C_H_
 
 #include <stddef.h>
 #include <stdint.h>
