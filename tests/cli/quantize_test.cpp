@@ -40,6 +40,30 @@ std::string digit_images(const TemporaryFolder& folder, int64_t count) {
   return path;
 }
 
+// A model of two dense layers without a recipe, and eight samples for it.
+std::string small_model(const TemporaryFolder& folder) {
+  Graph g;
+  const Value x = g.input("x", {2});
+  const Value kind = g.label("kind");
+  const Value scores = dense(relu(dense(x, {.units = 8})), {.units = 2});
+  g.minimize(softmax_cross_entropy(scores, kind));
+  g.metric("accuracy", accuracy(scores, kind));
+  g.output("scores", scores);
+  std::string path = folder / "m.safetensors";
+  save_model(g, path, 3);
+  return path;
+}
+
+std::string small_data(const TemporaryFolder& folder) {
+  const std::string numbers = data::testing::npy_of(
+      "<f4", "(8, 2)", bytes_of({3, 0, 2, 0, 0, 1, 0, 4, 1, 1, -2, 3, 4, -4, 0, 0}));
+  const std::string kinds =
+      data::testing::npy_of("|u1", "(8,)", std::string("\0\0\1\1\0\1\0\1", 8));
+  std::string path = folder / "samples.npz";
+  write_text(path, data::testing::zip_of({{"x.npy", numbers}, {"kind.npy", kinds}}));
+  return path;
+}
+
 TEST(cli_quantize, reports_both_accuracies_and_every_layer) {
   const TemporaryFolder folder;
   const std::string weights = trained_lenet(folder);
@@ -94,22 +118,8 @@ TEST(cli_quantize, writes_a_file_that_other_commands_take) {
 
 TEST(cli_quantize, takes_a_model_file_and_data_without_a_recipe) {
   const TemporaryFolder folder;
-  Graph g;
-  const Value x = g.input("x", {2});
-  const Value kind = g.label("kind");
-  const Value scores = dense(relu(dense(x, {.units = 8})), {.units = 2});
-  g.minimize(softmax_cross_entropy(scores, kind));
-  g.metric("accuracy", accuracy(scores, kind));
-  g.output("scores", scores);
-  const std::string model = folder / "m.safetensors";
-  save_model(g, model, 3);
-  const std::string numbers = data::testing::npy_of(
-      "<f4", "(8, 2)", bytes_of({3, 0, 2, 0, 0, 1, 0, 4, 1, 1, -2, 3, 4, -4, 0, 0}));
-  const std::string data = folder / "samples.npz";
-  write_text(data, data::testing::zip_of(
-                       {{"x.npy", numbers},
-                        {"kind.npy", data::testing::npy_of("|u1", "(8,)",
-                                                           std::string("\0\0\1\1\0\1\0\1", 8))}}));
+  const std::string model = small_model(folder);
+  const std::string data = small_data(folder);
   const std::string out = folder / "int8.safetensors";
   const Outcome made = run({"quantize", model, "--data", data, "--calibration", "mse", "-o", out,
                             "--int8-output", "--json"});
@@ -134,23 +144,8 @@ TEST(cli_quantize, takes_a_model_file_and_data_without_a_recipe) {
 // Prepare, train, convert: with data of a file, because the graph is no recipe's any more.
 TEST(cli_quantize, writes_a_model_that_trains_and_becomes_int8) {
   const TemporaryFolder folder;
-  Graph g;
-  const Value x = g.input("x", {2});
-  const Value kind = g.label("kind");
-  const Value scores = dense(relu(dense(x, {.units = 8})), {.units = 2});
-  g.minimize(softmax_cross_entropy(scores, kind));
-  g.metric("accuracy", accuracy(scores, kind));
-  g.output("scores", scores);
-  const std::string model = folder / "m.safetensors";
-  save_model(g, model, 3);
-  const std::string data = folder / "samples.npz";
-  write_text(data,
-             data::testing::zip_of(
-                 {{"x.npy", data::testing::npy_of(
-                                "<f4", "(8, 2)",
-                                bytes_of({3, 0, 2, 0, 0, 1, 0, 4, 1, 1, -2, 3, 4, -4, 0, 0}))},
-                  {"kind.npy",
-                   data::testing::npy_of("|u1", "(8,)", std::string("\0\0\1\1\0\1\0\1", 8))}}));
+  const std::string model = small_model(folder);
+  const std::string data = small_data(folder);
   const std::string qat = folder / "qat.safetensors";
   const Outcome made =
       run({"quantize", model, "--qat", "--weight-bits", "3", "--data", data, "-o", qat, "--json"});

@@ -20,6 +20,39 @@ inline std::vector<float> uniform(int64_t count, double low, double high, std::m
   return values;
 }
 
+// A network of most layers with an int8 form, up to a clipped convolution: [N, 4, 4, 6].
+inline Value classifier_body(Graph& g) {
+  const Value x = g.input("x", {8, 8, 3});
+  Value y = relu6(batch_norm(
+      conv2d(x, {.channels = 8, .kernel = 3, .padding = 1, .bias = false, .name = "first"})));
+  const Value a = max_pool2d(y, {.kernel = 2});
+  const Value b = average_pool2d(conv2d(y, {.channels = 4, .kernel = 1, .name = "side"}));
+  y = concat({a, b});
+  y = dropout(y + batch_norm(depthwise_conv2d(y, {.kernel = 3, .padding = 1, .name = "deep"})),
+              {.p = 0.5});
+  return clip(conv2d(y, {.channels = 6, .kernel = 1, .name = "clipped"}),
+              {.low = -0.4, .high = 0.4});
+}
+
+// The mean of each channel of padded images: [N, C].
+inline Value padded_mean(Value y) {
+  return mean(pad(y, {.before = {0, 1, 0, 0}, .after = {0, 0, 1, 0}}), {.axes = {1, 2}});
+}
+
+// Output, loss and metric of a network that tells kinds.
+inline void classify(Graph& g, Value logits) {
+  g.output("y", logits);
+  const Value kind = g.label("kind");
+  g.minimize(softmax_cross_entropy(logits, kind));
+  g.metric("accuracy", accuracy(logits, kind));
+}
+
+inline std::vector<std::string> ops_of(const Graph& g) {
+  std::vector<std::string> ops;
+  for (const ir::Node& node : g.ir().nodes) ops.emplace_back(node.op->name);
+  return ops;
+}
+
 // Gives parameters and running statistics of f32 random values.
 inline void fill(Graph& g, std::mt19937& random) {
   for (ir::ValueData& data : g.ir().values) {

@@ -17,12 +17,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-std::vector<std::string> ops_of(const Graph& g) {
-  std::vector<std::string> ops;
-  for (const ir::Node& node : g.ir().nodes) ops.emplace_back(node.op->name);
-  return ops;
-}
-
 int64_t count_of(const Graph& g, const std::string& op) {
   const std::vector<std::string> ops = ops_of(g);
   return std::count(ops.begin(), ops.end(), op);
@@ -31,23 +25,9 @@ int64_t count_of(const Graph& g, const std::string& op) {
 // A network with everything that has an int8 form, but for what rounds otherwise (softmax).
 Graph classifier(std::mt19937& random) {
   Graph g;
-  const Value x = g.input("x", {8, 8, 3});
-  Value y = relu6(batch_norm(
-      conv2d(x, {.channels = 8, .kernel = 3, .padding = 1, .bias = false, .name = "first"})));
-  const Value a = max_pool2d(y, {.kernel = 2});
-  const Value b = average_pool2d(conv2d(y, {.channels = 4, .kernel = 1, .name = "side"}));
-  y = concat({a, b});
-  y = dropout(y + batch_norm(depthwise_conv2d(y, {.kernel = 3, .padding = 1, .name = "deep"})),
-              {.p = 0.5});
-  y = clip(conv2d(y, {.channels = 6, .kernel = 1, .name = "clipped"}), {.low = -0.4, .high = 0.4});
-  y = mul(y, g.parameter("by", {6}, init::zeros()));
+  Value y = mul(classifier_body(g), g.parameter("by", {6}, init::zeros()));
   y = relu(conv_transpose2d(y, {.channels = 5, .kernel = 2, .stride = 2, .name = "up"}));
-  y = mean(pad(y, {.before = {0, 1, 0, 0}, .after = {0, 0, 1, 0}}), {.axes = {1, 2}});
-  const Value logits = matmul(y, g.parameter("last", {5, 4}, init::zeros()));
-  g.output("y", logits);
-  const Value kind = g.label("kind");
-  g.minimize(softmax_cross_entropy(logits, kind));
-  g.metric("accuracy", accuracy(logits, kind));
+  classify(g, matmul(padded_mean(y), g.parameter("last", {5, 4}, init::zeros())));
   fill(g, random);
   return g;
 }

@@ -17,12 +17,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-std::vector<std::string> ops_of(const Graph& g) {
-  std::vector<std::string> ops;
-  for (const ir::Node& node : g.ir().nodes) ops.emplace_back(node.op->name);
-  return ops;
-}
-
 std::vector<std::string> layer_ops(const QuantizedModel& made) {
   std::vector<std::string> ops;
   for (const QuantizedLayer& layer : made.layers) ops.push_back(layer.op);
@@ -167,22 +161,9 @@ TEST(quantize_model, errors_of_random_networks_are_bounded_by_their_scales) {
 // A network with everything that has an int8 form.
 Graph classifier(std::mt19937& random) {
   Graph g;
-  const Value x = g.input("x", {8, 8, 3});
-  Value y = relu6(batch_norm(
-      conv2d(x, {.channels = 8, .kernel = 3, .padding = 1, .bias = false, .name = "first"})));
-  const Value a = max_pool2d(y, {.kernel = 2});
-  const Value b = average_pool2d(conv2d(y, {.channels = 4, .kernel = 1, .name = "side"}));
-  y = concat({a, b});
-  y = dropout(y + batch_norm(depthwise_conv2d(y, {.kernel = 3, .padding = 1, .name = "deep"})),
-              {.p = 0.5});
-  y = clip(conv2d(y, {.channels = 6, .kernel = 1, .name = "clipped"}), {.low = -0.4, .high = 0.4});
-  y = mean(pad(y, {.before = {0, 1, 0, 0}, .after = {0, 0, 1, 0}}), {.axes = {1, 2}});
-  const Value logits = dense(y, {.units = 4, .name = "last"});
-  g.output("y", logits);
+  const Value logits = dense(padded_mean(classifier_body(g)), {.units = 4, .name = "last"});
+  classify(g, logits);
   g.output("p", softmax(logits));
-  const Value kind = g.label("kind");
-  g.minimize(softmax_cross_entropy(logits, kind));
-  g.metric("accuracy", accuracy(logits, kind));
   fill(g, random);
   return g;
 }

@@ -2,6 +2,7 @@
 #ifndef THIMBLE_OPS_QUANTIZED_CONV2D_DIMS_H_
 #define THIMBLE_OPS_QUANTIZED_CONV2D_DIMS_H_
 
+#include "ops/families/quantized/each_result.h"
 #include "simd/conv_dims.h"
 #include "simd/requantize.h"
 

@@ -30,16 +30,10 @@ static void quantized_conv2d_ref(int8_t* y, const int8_t* x, const int8_t* w, co
                                  const quantized_conv2d_dims* dims) {
   const conv_dims* d = &dims->conv;
   const quantized_factor* factors = QUANTIZED_FACTORS(dims);
-  for (int n = 0; n < d->n; ++n) {
-    for (int p = 0; p < d->p; ++p) {
-      for (int q = 0; q < d->q; ++q) {
-        for (int k = 0; k < d->k; ++k) {
-          const int32_t sum = quantized_conv2d_sum(x, w, bias, dims, n, p, q, k);
-          *y++ = quantized_requantize(sum, &factors[k], &dims->out);
-        }
-      }
-    }
-  }
+  QUANTIZED_FOR_EACH_RESULT(d, {
+    const int32_t sum = quantized_conv2d_sum(x, w, bias, dims, n, p, q, k);
+    *y++ = quantized_requantize(sum, &factors[k], &dims->out);
+  })
 }
 
 /* Whether each element of y lay within the bounds before it was clamped. bits: [n,p,q,k]. */
@@ -48,15 +42,9 @@ static void quantized_conv2d_inside_ref(uint8_t* bits, const int8_t* x, const in
   const conv_dims* d = &dims->conv;
   const quantized_factor* factors = QUANTIZED_FACTORS(dims);
   ptrdiff_t i = 0;
-  for (int n = 0; n < d->n; ++n) {
-    for (int p = 0; p < d->p; ++p) {
-      for (int q = 0; q < d->q; ++q) {
-        for (int k = 0; k < d->k; ++k) {
-          const int32_t sum = quantized_conv2d_sum(x, w, bias, dims, n, p, q, k);
-          const int64_t v = quantized_unbounded(sum, &factors[k], &dims->out);
-          quantized_add_bit(bits, i++, quantized_inside(v, &dims->out));
-        }
-      }
-    }
-  }
+  QUANTIZED_FOR_EACH_RESULT(d, {
+    const int32_t sum = quantized_conv2d_sum(x, w, bias, dims, n, p, q, k);
+    const int64_t v = quantized_unbounded(sum, &factors[k], &dims->out);
+    quantized_add_bit(bits, i++, quantized_inside(v, &dims->out));
+  })
 }
