@@ -29,6 +29,10 @@ constexpr std::pair<const char*, DType> kSavedActivations[] = {
 constexpr std::pair<const char*, DType> kPrecisions[] = {
     {"f32", DType::f32}, {"bf16", DType::bf16}, {"f16", DType::f16}};
 
+constexpr std::pair<const char*, bool> kScalings[] = {{"on", true}, {"off", false}};
+constexpr std::pair<const char*, IntegerRounding> kRoundings[] = {
+    {"stochastic", IntegerRounding::stochastic}, {"residual", IntegerRounding::residual}};
+
 CLI::Validator parts() {
   return CLI::Validator(
       [](const std::string& text) {
@@ -84,6 +88,7 @@ void SetupOptions::add_to(CLI::App& command) {
       ->type_name("N");
   add_threads(command, threads);
   add_memory_to(command);
+  add_integers_to(command);
 }
 
 void SetupOptions::add_memory_to(CLI::App& command) {
@@ -136,6 +141,17 @@ void SetupOptions::add_memory_to(CLI::App& command) {
   choice(command, "--saved-activations", saved_activations, kSavedActivations,
          "type in which activations are stored for the backward pass; bf16 and f16 take half the "
          "memory and change the results [f32]");
+}
+
+void SetupOptions::add_integers_to(CLI::App& command) {
+  choice(command, "--qas", quantization_aware_scaling, kScalings,
+         "quantization-aware scaling of int8 weights and int32 biases: the optimizer's rule is for "
+         "the real numbers that they stand for, and --lr means what it means in f32; off: it is "
+         "for the integers, so that --lr of adam counts steps of 1 [on]");
+  choice(command, "--integer-rounding", integer_rounding, kRoundings,
+         "how changes of int8 weights and int32 biases become whole: stochastic at random, up with "
+         "the probability of the fractional part; residual to nearest, and what that leaves waits "
+         "for the next update, in 2 bytes a number [stochastic]");
 }
 
 int64_t batch_of(const SetupOptions& options, const Recipe& recipe) {
@@ -202,6 +218,8 @@ TrainerOptions made(const SetupOptions& options, const Recipe& recipe, int64_t s
   if (options.loss_scale) trainer.loss_scaling.initial = *options.loss_scale;
   if (options.loss_scale_interval) trainer.loss_scaling.interval = *options.loss_scale_interval;
   trainer.saved_activations = options.saved_activations;
+  trainer.quantization_aware_scaling = options.quantization_aware_scaling;
+  trainer.integer_rounding = options.integer_rounding;
   for (const std::string& pattern : options.freeze) {
     trainer.groups.push_back({.pattern = pattern, .frozen = true});
   }

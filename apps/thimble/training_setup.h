@@ -33,12 +33,15 @@ struct SetupOptions {
   std::optional<double> loss_scale;  // the first one of f16
   std::optional<int64_t> loss_scale_interval;
   DType saved_activations = DType::f32;
+  bool quantization_aware_scaling = true;
+  IntegerRounding integer_rounding = IntegerRounding::stochastic;
 
   // The positional model and the options.
   void add_to(CLI::App& command);
 
  private:
   void add_memory_to(CLI::App& command);
+  void add_integers_to(CLI::App& command);
 };
 
 [[nodiscard]] int64_t batch_of(const SetupOptions& options, const Recipe& recipe);

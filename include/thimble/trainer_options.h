@@ -36,6 +36,12 @@ struct LossScaling {
   bool operator==(const LossScaling&) const = default;
 };
 
+// How the change of an integer parameter, an int8 weight or int32 bias, becomes a whole number.
+enum class IntegerRounding : uint8_t {
+  stochastic,  // at random, up with the probability of the fractional part: it takes no memory
+  residual,    // to nearest; what that leaves waits for the next update, in 16 bits a number
+};
+
 struct TrainerOptions {
   Optimizer optimizer = AdamW{};
   std::optional<Schedule> schedule;  // of the learning rate; none: the optimizer's own, constant
@@ -60,9 +66,14 @@ struct TrainerOptions {
   DType precision = DType::f32;
   LossScaling loss_scaling;              // of f16
   DType saved_activations = DType::f32;  // type stored for the backward pass: f32, bf16 or f16
-  int64_t input_pipeline_bytes = 0;      // part of the budget for reading samples; 0: two batches
-  uint64_t seed = 0;                     // of initial values, order, dropout and noise
-  int threads = 0;                       // 0: one per processor
+  // For the int8 weights and int32 biases of quantized networks. Quantization-aware scaling: the
+  // optimizer's rule is for the real numbers that they stand for, so that learning rates and weight
+  // decay mean what they mean in f32. Without, it is for the integers themselves.
+  bool quantization_aware_scaling = true;
+  IntegerRounding integer_rounding = IntegerRounding::stochastic;
+  int64_t input_pipeline_bytes = 0;  // part of the budget for reading samples; 0: two batches
+  uint64_t seed = 0;                 // of initial values, order, dropout and noise
+  int threads = 0;                   // 0: one per processor
 };
 
 }  // namespace thimble

@@ -87,6 +87,12 @@ DType saved_from(const std::string& name) {
   throw Error("saved_activations", "must be \"f32\", \"bf16\" or \"f16\", got \"" + name + "\"");
 }
 
+IntegerRounding rounding_from(const std::string& name) {
+  if (name == "stochastic") return IntegerRounding::stochastic;
+  if (name == "residual") return IntegerRounding::residual;
+  throw Error("integer_rounding", "must be \"stochastic\" or \"residual\", got \"" + name + "\"");
+}
+
 void make_options(TrainerOptions* self, const std::string& optimizer,
                   const std::optional<Schedule>& schedule, const std::vector<Group>& groups,
                   const std::vector<GivenObjective>& objectives, const std::string& clip,
@@ -94,7 +100,8 @@ void make_options(TrainerOptions* self, const std::string& optimizer,
                   int64_t memory_budget, const std::string& swap, const std::string& swap_dir,
                   int64_t micro_batches, bool split_batch_norm, const std::string& precision,
                   double loss_scale, int64_t loss_scale_interval,
-                  const std::string& saved_activations, int64_t input_pipeline_bytes, uint64_t seed,
+                  const std::string& saved_activations, bool quantization_aware_scaling,
+                  const std::string& integer_rounding, int64_t input_pipeline_bytes, uint64_t seed,
                   int threads) {
   TrainerOptions options{.optimizer = Optimizer::parse(optimizer),
                          .schedule = schedule,
@@ -110,6 +117,8 @@ void make_options(TrainerOptions* self, const std::string& optimizer,
                          .precision = precision_from(precision),
                          .loss_scaling = {.initial = loss_scale, .interval = loss_scale_interval},
                          .saved_activations = saved_from(saved_activations),
+                         .quantization_aware_scaling = quantization_aware_scaling,
+                         .integer_rounding = rounding_from(integer_rounding),
                          .input_pipeline_bytes = input_pipeline_bytes,
                          .seed = seed,
                          .threads = threads};
@@ -303,6 +312,7 @@ void bind_trainer(nb::module_& m) {
            nb::arg("swap"), nb::arg("swap_dir"), nb::arg("micro_batches"),
            nb::arg("split_batch_norm"), nb::arg("precision"), nb::arg("loss_scale"),
            nb::arg("loss_scale_interval"), nb::arg("saved_activations"),
+           nb::arg("quantization_aware_scaling"), nb::arg("integer_rounding"),
            nb::arg("input_pipeline_bytes"), nb::arg("seed"), nb::arg("threads"));
   m.def("plan_training", &plan_training, nb::arg("graph"), nb::arg("options"),
         nb::call_guard<nb::gil_scoped_release>());

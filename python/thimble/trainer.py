@@ -99,6 +99,8 @@ def _options(
     loss_scale: float = 65536.0,
     loss_scale_interval: int = 2000,
     saved_activations: str = "f32",
+    quantization_aware_scaling: bool = True,
+    integer_rounding: str = "stochastic",
     input_pipeline_bytes: int | str | None = None,
     seed: int = 0,
     threads: int = 0,
@@ -109,8 +111,9 @@ def _options(
         accumulate=(accumulate, WHOLE), seed=(seed, WHOLE), threads=(threads, WHOLE),
         swap=(swap, TEXT), precision=(precision, TEXT), loss_scale=(loss_scale, NUMBER),
         loss_scale_interval=(loss_scale_interval, WHOLE),
-        saved_activations=(saved_activations, TEXT),
+        saved_activations=(saved_activations, TEXT), integer_rounding=(integer_rounding, TEXT),
         split_batch_norm=(split_batch_norm, (bool, "True or False")),
+        quantization_aware_scaling=(quantization_aware_scaling, (bool, "True or False")),
     )
     require(
         "Trainer",
@@ -154,6 +157,8 @@ def _options(
         loss_scale=loss_scale,
         loss_scale_interval=_whole("loss_scale_interval", loss_scale_interval, 1),
         saved_activations=saved_activations,
+        quantization_aware_scaling=quantization_aware_scaling,
+        integer_rounding=integer_rounding,
         input_pipeline_bytes=_bytes("input_pipeline_bytes", input_pipeline_bytes),
         seed=_whole("seed", seed, 0, 64),
         threads=_whole("threads", threads, 0, 31),
@@ -244,6 +249,12 @@ class Trainer(Weights):
         loss_scale_interval: the loss scale doubles after so many other updates in a row
         saved_activations: type in which activations are stored for the backward pass: "f32", or
             "bf16" or "f16" in half the memory, which change the results
+        quantization_aware_scaling: of int8 weights and int32 biases: the optimizer's rule is for the
+            real numbers that they stand for, and lr means what it means in float32; False: it is for
+            the integers
+        integer_rounding: how their changes become whole: "stochastic", up with the probability of
+            the fractional part, or "residual", to nearest, where what that leaves waits for the next
+            update, in 2 bytes a number
         input_pipeline_bytes: part of the memory_budget for reading samples; None: two batches
         seed: of initial values, order, dropout and noise; the same seed gives the same bits
         threads: 0 for one per processor
@@ -270,6 +281,8 @@ class Trainer(Weights):
         loss_scale: float = 65536.0,
         loss_scale_interval: int = 2000,
         saved_activations: str = "f32",
+        quantization_aware_scaling: bool = True,
+        integer_rounding: str = "stochastic",
         input_pipeline_bytes: int | str | None = None,
         seed: int = 0,
         threads: int = 0,
@@ -293,6 +306,8 @@ class Trainer(Weights):
             loss_scale=loss_scale,
             loss_scale_interval=loss_scale_interval,
             saved_activations=saved_activations,
+            quantization_aware_scaling=quantization_aware_scaling,
+            integer_rounding=integer_rounding,
             input_pipeline_bytes=input_pipeline_bytes,
             seed=seed,
             threads=threads,

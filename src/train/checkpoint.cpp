@@ -25,6 +25,8 @@ namespace {
 
 constexpr const char* kFormat = "thimble-checkpoint-1";
 constexpr const char* kMetricPrefix = "sum.";
+constexpr const char* kScalingKey = "quantization_aware_scaling";
+constexpr const char* kRoundingKey = "integer_rounding";
 
 // Sums of gradients are kept between the steps of one update; those of micro-batches are zeros
 // after each, so that a run may go on with another number of these.
@@ -155,6 +157,9 @@ io::Metadata settings_of(const State& state) {
            options.precision == DType::f16 ? text_of(options.loss_scaling) : std::string("none")},
           {"objectives", text_of(options.objectives)},
           {"saved_activations", to_string(options.saved_activations)},
+          {kScalingKey, options.quantization_aware_scaling ? "on" : "off"},
+          {kRoundingKey,
+           options.integer_rounding == IntegerRounding::residual ? "residual" : "stochastic"},
           {"split_batch_norm", splits ? fmt::format("micro-batches of {}", state.micro_batch_size())
                                       : std::string("off")}};
 }
@@ -162,7 +167,8 @@ io::Metadata settings_of(const State& state) {
 // Old checkpoints do not have these settings.
 bool is_optional(const std::string& key) {
   return key == "clip" || key == "groups" || key == "objectives" || key == "precision" ||
-         key == "loss_scaling" || key == "saved_activations" || key == "split_batch_norm";
+         key == "loss_scaling" || key == "saved_activations" || key == "split_batch_norm" ||
+         key == kScalingKey || key == kRoundingKey;
 }
 
 // The name that users know.
@@ -170,6 +176,7 @@ std::string name_of_setting(const std::string& key) {
   if (key == "batch_size") return "batch";
   if (key == "clip") return "clip (on the command line --clip-norm)";
   if (key == "groups") return "groups (on the command line --freeze)";
+  if (key == kScalingKey) return "quantization_aware_scaling (on the command line --qas)";
   return key;
 }
 

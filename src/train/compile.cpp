@@ -137,7 +137,9 @@ ir::Graph training_graph(const ir::Graph& model, const TrainerOptions& options, 
       .scheduled_momentum = options.schedule && options.schedule->cycles_momentum(),
       .objectives = options.objectives,
       .loss_scale = scale,
-      .scaling = options.loss_scaling};
+      .scaling = options.loss_scaling,
+      .quantization_aware_scaling = options.quantization_aware_scaling,
+      .integer_rounding = options.integer_rounding};
   const double weight = micro_batch_weight(options, batch);
   switch (kind) {
     case StepKind::update:

@@ -3,11 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 #include <vector>
-
-#include "ops/families/update/gradients.h"
 
 namespace thimble::train {
 namespace {
@@ -41,33 +38,21 @@ Units units_of(const ir::Graph& graph, int id) {
 
 }  // namespace
 
-Value scaled_by_units(ir::Graph& graph, Value grad, int source) {
+Value parameter_units(ir::Graph& graph, int source) {
   const Units units = units_of(graph, source);
-  if (units.sizes.empty()) return grad;
+  if (units.sizes.empty()) return {};  // of no elements
   const double largest = *std::max_element(units.sizes.begin(), units.sizes.end());
-  std::vector<float> factors;
+  std::vector<float> sizes;
   for (const double size : units.sizes) {
-    const double unit = std::max(size, kLeastScale * largest);
-    const double factor =
-        std::min(1.0 / (unit * unit), static_cast<double>(std::numeric_limits<float>::max()));
-    factors.push_back(static_cast<float>(factor));
+    sizes.push_back(static_cast<float>(std::max(size, kLeastScale * largest)));
   }
   std::vector<int64_t> dims;
   if (units.axis) {
-    dims.assign(static_cast<size_t>(grad.shape().rank()), 1);
-    dims[static_cast<size_t>(*units.axis)] = static_cast<int64_t>(factors.size());
+    dims.assign(static_cast<size_t>(graph.type(source).shape.rank()), 1);
+    dims[static_cast<size_t>(*units.axis)] = static_cast<int64_t>(sizes.size());
   }
-  const Value constant =
-      graph.own_constant(fmt::format("@gradient_scale_{}", *graph.data(source).name),
-                         [&] { return Array(factors, Shape(dims)); });
-  return ops::times(grad, constant);
-}
-
-void require_f32(Value param, const ir::StateSpec& spec) {
-  if (spec.type.dtype == DType::f32) return;
-  throw Error(param.name(),
-              fmt::format("is of {}, whose {} is kept in f32 alone; set state_bits to 32",
-                          to_string(param.dtype()), spec.name));
+  return graph.own_constant(fmt::format("@units_of_{}", *graph.data(source).name),
+                            [&] { return Array(sizes, Shape(dims)); });
 }
 
 void check_whole(Value param, const ParamGroup* group, const UpdateOptions& options) {

@@ -1,4 +1,4 @@
-// Updates of parameters of whole numbers: scaled gradients, and what is refused.
+// Updates of parameters of whole numbers: what they stand for, and what is refused.
 #pragma once
 
 #include "ir/graph.h"
@@ -6,19 +6,20 @@
 
 namespace thimble::train {
 
-// Quantization-aware scaling: the gradient by the integers of a weight is divided by the square of
-// its scale, that by a bias by the square of the real number that 1 stands for. A step by it moves
-// real numbers as if they were trained themselves. A channel whose scale is less than this part of
-// the tensor's largest one is dead: it counts as that part, so that its factor stays finite.
-// Source: Lin et al., "On-Device Training Under 256KB Memory", 2022.
+// Quantization-aware scaling: an optimizer's rule is for the real numbers that integers stand for.
+// The gradient by the integers is divided by the unit, the real number that 1 stands for, and so is
+// the rule's change. Of plain SGD this divides the gradient by the square of the unit (Lin et al.,
+// "On-Device Training Under 256KB Memory", 2022). A channel whose scale is less than this part of
+// the tensor's largest one is dead: it counts as that part, so that changes stay finite.
 inline constexpr double kLeastScale = 0x1p-10;
 
-// The scaled gradient. source: the parameter's id.
-[[nodiscard]] Value scaled_by_units(ir::Graph& graph, Value grad, int source);
+// The units of a parameter: one number, or one for each index of an axis, with 1 for the other
+// axes. source: the parameter's id. Throws Error for an i32 that is no layer's bias.
+[[nodiscard]] Value parameter_units(ir::Graph& graph, int source);
+
+[[nodiscard]] inline bool is_whole(Value param) { return !is_floating(param.dtype()); }
 
 // Throws for settings that are for parameters of f32 alone. group: of the parameter, or null.
 void check_whole(Value param, const ParamGroup* group, const UpdateOptions& options);
-// Throws for a state of 8 bits.
-void require_f32(Value param, const ir::StateSpec& spec);
 
 }  // namespace thimble::train

@@ -153,6 +153,8 @@ void write_options(const TrainerOptions& options, program::ByteWriter& to) {
     to.number(options.loss_scaling.interval);
   }
   to.number(static_cast<int64_t>(options.saved_activations));
+  to.flag(options.quantization_aware_scaling);
+  to.number(static_cast<int64_t>(options.integer_rounding));
   to.number(options.input_pipeline_bytes);
   to.number(static_cast<int64_t>(options.seed));
   to.number(options.threads);
@@ -188,6 +190,9 @@ TrainerOptions read_options(program::ByteReader& from) {
     options.loss_scaling.interval = from.number("interval of the loss scale", 1, kMostCount);
   }
   options.saved_activations = program::read_dtype("type of saved activations", from);
+  options.quantization_aware_scaling = from.flag("quantization-aware scaling");
+  options.integer_rounding = static_cast<IntegerRounding>(
+      from.number("rounding of integers", 0, static_cast<int64_t>(IntegerRounding::residual)));
   options.input_pipeline_bytes = from.number("bytes for reading samples", 0, kMostBytes);
   options.seed = static_cast<uint64_t>(from.number("seed", INT64_MIN, INT64_MAX));
   constexpr int64_t kMostThreads = 1024;

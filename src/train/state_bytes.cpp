@@ -17,10 +17,10 @@ int64_t saved_state_bytes(const ir::Graph& step) {
   int64_t saved = 0;
   for (const ir::Node& node : step.nodes) {
     const ir::OptimizerRule& rule = node.op->optimizer;
-    if (rule.name == nullptr || rule.state_bits == nullptr) continue;
+    if (rule.states == nullptr || rule.state_bits == nullptr) continue;
     OneSetting<int64_t> whole(rule.state_bits, 32);
     const ir::Attrs settings = node.attrs.changed(whole);
-    const Shape& param = step.type(node.inputs[0]).shape;
+    const Shape& param = step.type(node.input(node.op->memory.updates[0].in)).shape;
     saved += bytes_of(rule.states(settings, param)) - bytes_of(rule.states(node.attrs, param));
   }
   return saved;

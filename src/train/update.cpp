@@ -321,28 +321,31 @@ void check_rows(const Trained& trained, const ir::OptimizerRule& rule, const ir:
 
 // Appends the update of a parameter of whole numbers. Its random stream is that of the parameter,
 // so that programs for other batches draw the same numbers.
-void append_rounded_update(ir::Graph& graph, const Trained& trained,
-                           const ir::OptimizerValue& optimizer, Value lr, Value number) {
+void append_integer_update(ir::Graph& graph, const Trained& trained,
+                           const ir::OptimizerValue& optimizer, Value lr, Value number,
+                           const UpdateOptions& options) {
   constexpr int64_t kFirstStream = int64_t{1} << 30;  // those of nodes are below
+  const Value& param = trained.param;
   const ir::OptimizerRule& rule = optimizer.op->optimizer;
   const ir::IntegerRule& integers = optimizer.op->integers;
   if (integers.update == nullptr) {
-    throw Error(
-        trained.param.name(),
-        fmt::format("is of {}, and {} trains f32 parameters alone; take one of {}",
-                    to_string(trained.param.dtype()), rule.name,
-                    names_of([](const ir::OpDef& op) { return op.integers.update != nullptr; })));
+    const auto trains = [](const ir::OpDef& op) { return op.integers.update != nullptr; };
+    throw Error(param.name(),
+                fmt::format("is of {}, and {} trains f32 parameters alone; take one of {}",
+                            to_string(param.dtype()), rule.name, names_of(trains)));
   }
-  std::vector<Value> inputs{ops::rng_of(graph), trained.param, trained.grad, lr, number};
-  for (const ir::StateSpec& spec : rule.states(optimizer.settings, trained.param.shape())) {
-    require_f32(trained.param, spec);
-    inputs.push_back(state(trained.param, spec));
+  const bool keeps_rest = options.integer_rounding == IntegerRounding::residual;
+  const Value first =
+      keeps_rest ? state(param, {kResidualName, {DType::i16, param.shape()}}) : ops::rng_of(graph);
+  Value units;
+  if (options.quantization_aware_scaling) units = parameter_units(graph, param.id());
+  std::vector<Value> inputs{first, param, trained.grad, lr, number, units};
+  for (const ir::StateSpec& spec : rule.states(optimizer.settings, param.shape())) {
+    inputs.push_back(state(param, spec));
   }
-  graph.add(*integers.update,
-            integers.update_attrs(optimizer.settings, kFirstStream + trained.param.id()), inputs);
+  graph.add(keeps_rest ? *integers.update->integers.update : *integers.update,
+            integers.update_attrs(optimizer.settings, kFirstStream + param.id()), inputs);
 }
-
-bool is_whole(const Trained& trained) { return !is_floating(trained.param.dtype()); }
 
 // Appends the update of one parameter by its optimizer's rule; returns the new value.
 Value append_update(ir::Graph& graph, const Trained& trained, const ir::OptimizerValue& optimizer,
@@ -387,7 +390,7 @@ void update(ir::Graph& graph, std::vector<Trained> all, const UpdateOptions& opt
     avoid_16_bits(graph, all);
   }
   for (const Trained& t : all) {
-    if (is_whole(t)) check_whole(t.param, group_of(options.groups, t.param.name()), options);
+    if (is_whole(t.param)) check_whole(t.param, group_of(options.groups, t.param.name()), options);
   }
   regularize(graph, all, options.groups);
   limit(graph, all, options.clip);
@@ -406,10 +409,8 @@ void update(ir::Graph& graph, std::vector<Trained> all, const UpdateOptions& opt
       optimizer = optimizer.with_weight_decay(*group->weight_decay);
     }
     const GradientScope scope(graph, t.layer);
-    if (is_whole(t)) {
-      Trained scaled = t;
-      scaled.grad = scaled_by_units(graph, t.grad, t.param.id());
-      append_rounded_update(graph, scaled, optimizer.value(), rates.scaled(lr_scale), number);
+    if (is_whole(t.param)) {
+      append_integer_update(graph, t, optimizer.value(), rates.scaled(lr_scale), number, options);
       continue;
     }
     const Value updated = append_update(graph, t, optimizer.value(), rates.scaled(lr_scale), number,

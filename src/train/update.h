@@ -28,6 +28,8 @@ struct UpdateOptions {
   std::vector<Objective> objectives;  // the first whose pattern matches may have an optimizer
   Value loss_scale;                   // none: gradients are those of the loss itself
   LossScaling scaling;
+  bool quantization_aware_scaling = true;
+  IntegerRounding integer_rounding = IntegerRounding::stochastic;
 };
 
 // With f16, the loss is multiplied by the state kLossScaleName, and gradients are divided by it
@@ -46,6 +48,10 @@ inline constexpr const char* kAverageName = "ema";
 
 // The sum of the gradients since the last update is the state "<parameter>.grad_sum".
 inline constexpr const char* kGradientSumName = "grad_sum";
+
+// What rounding left of the changes of a parameter of whole numbers is the state
+// "<parameter>.residual".
+inline constexpr const char* kResidualName = "residual";
 
 // Freezes the parameters of frozen groups. Call it before gradients are appended. Throws Error if a
 // pattern matches no parameter.

@@ -81,42 +81,82 @@ inline std::vector<RejectCase> rows_rejects(const Optimizer& optimizer) {
           {"another_number_of_rows", number.inputs, number.attrs, "the number of each row"}};
 }
 
-// A case of the same rule for whole numbers, i8 or i32.
-inline OpCase rounded_case(std::string name, const Shape& shape, DType dtype,
-                           const Optimizer& optimizer, const StateRanges& ranges = {},
-                           double step = 3) {
-  OpCase test = update_case(std::move(name), shape, optimizer, ranges, step);
+// What a case of a rule for whole numbers has besides.
+struct IntegerSetting {
+  DType dtype = DType::i8;     // or i32
+  bool residual = false;       // what rounding leaves is kept
+  std::vector<Shape> units{};  // their shape; empty: none
+  StateRanges ranges{};
+  double step = 3;
+};
+
+inline OpCase integer_case(std::string name, const Shape& shape, const Optimizer& optimizer,
+                           const IntegerSetting& setting = {}) {
+  OpCase test = update_case(std::move(name), shape, optimizer, setting.ranges, setting.step);
   test.attrs = optimizer.value().op->integers.update_attrs(test.attrs, 5);
-  test.inputs[0].dtype = dtype;
-  test.inputs[0].low = -128.0;
-  test.inputs[0].high = 127.0;
-  if (dtype == DType::i8) test.inputs[0].quantization = {.scales = {0.1F}};
+  test.inputs[0].dtype = setting.dtype;
+  // Biases stay within int8, so that both types have the same numbers.
+  test.inputs[0].low = setting.dtype == DType::i8 ? -128.0 : -100.0;
+  test.inputs[0].high = setting.dtype == DType::i8 ? 127.0 : 100.0;
+  if (setting.dtype == DType::i8) test.inputs[0].quantization = {.scales = {0.1F}};
   test.inputs[1].low = -9.0;
   test.inputs[1].high = 9.0;
-  const TensorSpec rng{.shape = {6}, .dtype = DType::u32, .low = 0.0, .high = 4294967295.0};
-  test.inputs.insert(test.inputs.begin(), rng);
+  TensorSpec first{.shape = {6}, .dtype = DType::u32, .low = 0.0, .high = 4294967295.0};
+  if (setting.residual) {
+    first = {.shape = shape, .dtype = DType::i16, .low = -32768, .high = 32767, .state = true};
+    test.expect.insert(test.expect.begin() + 1, shape);
+  }
+  test.inputs.insert(test.inputs.begin(), first);
+  TensorSpec units{.low = 1.0, .high = 4.0, .absent = setting.units.empty()};
+  if (!setting.units.empty()) units.shape = setting.units[0];
+  test.inputs.insert(test.inputs.begin() + 5, units);
   return test;
 }
 
-// Cases of every rule for whole numbers: both types, no elements, and more than one piece of work.
-inline std::vector<OpCase> rounded_cases(const Optimizer& optimizer,
-                                         const StateRanges& ranges = {}) {
-  return {rounded_case("weights", {3, 7}, DType::i8, optimizer, ranges),
-          rounded_case("first_step", {11}, DType::i8, optimizer, ranges, 1),
-          rounded_case("biases", {19}, DType::i32, optimizer, ranges),
-          rounded_case("skipped", {9}, DType::i32, optimizer, ranges, 0),
-          rounded_case("many", {3001}, DType::i8, optimizer, ranges),
-          rounded_case("scalar", {}, DType::i8, optimizer, ranges),
-          rounded_case("empty", {0}, DType::i8, optimizer, ranges)};
+// Cases of every rule for whole numbers: both types, with and without units, no elements, and more
+// than one piece of work.
+inline std::vector<OpCase> integer_cases(const Optimizer& optimizer, bool residual) {
+  const auto of = [&](const char* name, const Shape& shape, IntegerSetting setting = {}) {
+    setting.residual = residual;
+    return integer_case(name, shape, optimizer, setting);
+  };
+  return {of("weights", {3, 7}),
+          of("first_step", {11}, {.step = 1}),
+          of("biases", {19}, {.dtype = DType::i32}),
+          of("skipped", {9}, {.dtype = DType::i32, .step = 0}),
+          of("one_unit", {3, 7}, {.units = {Shape()}}),
+          of("units_of_channels", {5, 3, 7}, {.units = {Shape{5, 1, 1}}}),
+          of("units_of_a_later_axis", {3, 700, 2}, {.units = {Shape{1, 700, 1}}}),
+          of("units_of_biases", {2100}, {.dtype = DType::i32, .units = {Shape{2100}}}),
+          of("many", {3001}),
+          of("scalar", {}),
+          of("empty", {0})};
 }
 
-inline std::vector<RejectCase> rounded_rejects(const Optimizer& optimizer) {
-  OpCase shape = rounded_case("", {2}, DType::i8, optimizer);
+inline std::vector<RejectCase> integer_rejects(const Optimizer& optimizer, bool residual) {
+  const OpCase plain = integer_case("", {2}, optimizer, {.residual = residual});
+  OpCase shape = plain;
   shape.inputs[2].shape = {3};
-  OpCase real = rounded_case("", {2}, DType::i8, optimizer);
+  OpCase real = plain;
   real.inputs[1] = {.shape = {2}, .state = true};
-  return {{"gradient_of_another_shape", shape.inputs, shape.attrs, "the parameter's shape"},
-          {"a_parameter_of_f32", real.inputs, real.attrs, "param must be"}};
+  const OpCase units =
+      integer_case("", {2}, optimizer, {.residual = residual, .units = {Shape{3}}});
+  const OpCase axes =
+      integer_case("", {2, 3}, optimizer, {.residual = residual, .units = {Shape{2, 3}}});
+  const OpCase rank =
+      integer_case("", {2, 3}, optimizer, {.residual = residual, .units = {Shape{2}}});
+  std::vector<RejectCase> rejects{
+      {"gradient_of_another_shape", shape.inputs, shape.attrs, "the parameter's shape"},
+      {"a_parameter_of_f32", real.inputs, real.attrs, "param must be"},
+      {"more_units_than_channels", units.inputs, units.attrs, "expected one unit"},
+      {"units_of_two_axes", axes.inputs, axes.attrs, "expected one unit"},
+      {"units_of_another_rank", rank.inputs, rank.attrs, "expected one unit"}};
+  if (residual) {
+    OpCase first = plain;
+    first.inputs[0].shape = {3};
+    rejects.push_back({"residual_of_another_shape", first.inputs, first.attrs, "a residual of"});
+  }
+  return rejects;
 }
 
 // The last state of a case left out, which every rule must refuse.

@@ -77,7 +77,7 @@ TEST(optimizer, refuses_unknown_names_and_settings) {
   EXPECT_THAT(parsing(""), HasSubstr("unknown name \"\""));
   EXPECT_EQ(parsing("sgd:beta1=0.9"),
             "[optimizer] sgd has no setting \"beta1\"; it takes lr, momentum, dampening, nesterov, "
-            "weight_decay, maximize");
+            "weight_decay, maximize, state_bits, min_8bit_size");
   EXPECT_THAT(parsing("sgd:lr=fast"), HasSubstr("lr of sgd takes a number, got \"fast\""));
   EXPECT_THAT(parsing("sgd:lr"), HasSubstr("lr of sgd takes a number, got \"\""));
   EXPECT_THAT(parsing("sgd:lr=0.1x"), HasSubstr("takes a number"));

@@ -68,19 +68,40 @@ TEST(quantized_training, of_lenet5_lowers_its_loss_and_raises_its_accuracy) {
   }
 }
 
-TEST(quantized_training, by_adam_moves_whole_numbers) {
-  Trainer trainer = trainer_of(models().int8, Adam{.lr = 0.3});
-  const double before = trainer.evaluate(test_digits()).loss;
-  trainer.fit(digits(), {.epochs = 2});
-  EXPECT_LT(trainer.evaluate(test_digits()).loss, 0.8 * before);
+// Learning rates are those of f32 with quantization-aware scaling; without, they count integers.
+TEST(quantized_training, lowers_the_loss_at_rates_of_f32) {
+  struct Case {
+    Optimizer optimizer;
+    bool scaling;
+    IntegerRounding rounding = IntegerRounding::stochastic;
+  };
+  const Case cases[] = {{Adam{}, true},
+                        {AdamW{}, true},
+                        {AdamW{.state_bits = 8}, true},
+                        {AdamW{.state_bits = 8}, true, IntegerRounding::residual},
+                        {SGD{.lr = 0.005, .momentum = 0.9, .state_bits = 8}, true},
+                        {SGD{.lr = 0.005, .momentum = 0.9}, true, IntegerRounding::residual},
+                        {Adam{.lr = 0.3}, false}};
+  for (const Case& c : cases) {
+    Trainer trainer =
+        trainer_of(models().int8, c.optimizer,
+                   {.quantization_aware_scaling = c.scaling, .integer_rounding = c.rounding});
+    const double before = trainer.evaluate(test_digits()).loss;
+    trainer.fit(digits(), {.epochs = 2});
+    EXPECT_LT(trainer.evaluate(test_digits()).loss, 0.8 * before) << c.optimizer.text();
+  }
 }
 
 TEST(quantized_training, at_a_rate_of_0_moves_nothing) {
-  for (const Optimizer& optimizer : {Optimizer(SGD{.lr = 0.0}), Optimizer(Adam{.lr = 0.0})}) {
-    Trainer trainer = trainer_of(models().int8, optimizer);
-    const std::string before = trainer.weights_sha256();
-    trainer.fit(digits().take(96), {.epochs = 2});
-    EXPECT_EQ(trainer.weights_sha256(), before) << optimizer.text();
+  for (const Optimizer& optimizer : {Optimizer(SGD{.lr = 0.0}), Optimizer(Adam{.lr = 0.0}),
+                                     Optimizer(Adam{.lr = 0.0, .state_bits = 8})}) {
+    for (const IntegerRounding rounding :
+         {IntegerRounding::stochastic, IntegerRounding::residual}) {
+      Trainer trainer = trainer_of(models().int8, optimizer, {.integer_rounding = rounding});
+      const std::string before = trainer.weights_sha256();
+      trainer.fit(digits().take(96), {.epochs = 2});
+      EXPECT_EQ(trainer.weights_sha256(), before) << optimizer.text();
+    }
   }
 }
 
@@ -135,6 +156,58 @@ TEST(quantized_training, has_the_same_bits_on_every_number_of_threads_and_after_
   EXPECT_EQ(again.weights_sha256(), one.weights_sha256());
 }
 
+TEST(quantized_training, resumes_with_small_states_and_residuals) {
+  const AdamW adamw{.state_bits = 8};
+  const TrainerOptions options{.integer_rounding = IntegerRounding::residual};
+  const data::Dataset some = digits().take(200);
+  Trainer whole = trainer_of(models().int8, adamw, options);
+  whole.fit(some, {.epochs = 2});
+  Trainer first = trainer_of(models().int8, adamw, options);
+  first.fit(some, {.epochs = 1});
+  const TemporaryFolder folder;
+  first.save(folder / "c.safetensors");
+  Trainer resumed = trainer_of(models().int8, adamw, options);
+  resumed.resume(folder / "c.safetensors");
+  resumed.fit(some, {.epochs = 2, .initial_epoch = 1});
+  EXPECT_EQ(resumed.weights_sha256(), whole.weights_sha256());
+  const auto refusal = [&](const TrainerOptions& other) {
+    Trainer trainer = trainer_of(models().int8, adamw, other);
+    try {
+      trainer.resume(folder / "c.safetensors");
+    } catch (const Error& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  EXPECT_THAT(refusal({}), HasSubstr("made with integer_rounding \"residual\""));
+  EXPECT_THAT(
+      refusal({.quantization_aware_scaling = false, .integer_rounding = IntegerRounding::residual}),
+      HasSubstr("made with quantization_aware_scaling (on the command line --qas) \"on\""));
+}
+
+TEST(quantized_training, plans_the_bytes_of_states_and_residuals) {
+  const auto plan_of = [](const Optimizer& optimizer, IntegerRounding rounding = {}) {
+    return plan_training(
+        models().int8,
+        {.optimizer = optimizer, .batch = 8, .integer_rounding = rounding, .threads = 1});
+  };
+  int64_t numbers = 0;
+  for (const ir::ValueData& data : models().int8.ir().values) {
+    if (data.role == ir::Role::parameter) numbers += data.type.shape.elements();
+  }
+  const Plan whole = plan_of(AdamW{});
+  EXPECT_EQ(whole.state_bytes, 8 * numbers);
+  EXPECT_EQ(whole.saved_state_bytes, 0);
+  // Two bytes a number, and 8 for each block of 256.
+  const Plan coded = plan_of(AdamW{.state_bits = 8, .min_8bit_size = 1});
+  EXPECT_LT(coded.state_bytes, 2.2 * static_cast<double>(numbers));
+  EXPECT_GT(coded.state_bytes, 2 * numbers);
+  EXPECT_EQ(coded.saved_state_bytes, whole.state_bytes - coded.state_bytes);
+  EXPECT_LT(coded.planned_peak_bytes, whole.planned_peak_bytes);
+  EXPECT_EQ(plan_of(SGD{}).state_bytes, 0);
+  EXPECT_EQ(plan_of(SGD{}, IntegerRounding::residual).state_bytes, 2 * numbers);
+}
+
 TEST(quantized_training, holds_parameters_in_a_quarter_of_the_memory) {
   const auto plan_of = [](const Graph& graph, const char* frozen) {
     TrainerOptions options{.optimizer = SGD{.momentum = 0.9}, .batch = 8, .threads = 1};
@@ -171,7 +244,6 @@ TEST(quantized_training, refuses_what_whole_numbers_cannot_have) {
   EXPECT_THAT(error(SGD{}, {.ema_decay = 0.9}), HasSubstr("set ema_decay to 0"));
   EXPECT_THAT(error(SGD{}, {.groups = {{.pattern = "dense1.weight", .l2 = 0.1}}}),
               HasSubstr("l1 and l2 are for f32 parameters alone"));
-  EXPECT_THAT(error(Adam{.state_bits = 8}), HasSubstr("set state_bits to 32"));
 }
 
 TEST(quantized_training, is_of_parameters_that_are_not_frozen) {
@@ -220,6 +292,23 @@ TEST(quantized_training, divides_gradients_by_squares_of_scales) {
   EXPECT_EQ(bias.as<int32_t>()[0], -16);
   EXPECT_EQ(bias.as<int32_t>()[1], -32);
   EXPECT_EQ(bias.as<int32_t>()[2], 0);
+  // Without the scaling, the gradient is by the integers: scale * x; -4 and 8 by 1/2 in the first
+  // channel, and biases 1/8 of the scale.
+  TrainerOptions plain{.optimizer = SGD{.lr = 1.0},
+                       .batch = 1,
+                       .quantization_aware_scaling = false,
+                       .seed = 5,
+                       .threads = 1};
+  Trainer unscaled(g, plain);
+  const Gradients gradients = unscaled.gradients(one);
+  unscaled.step(one);
+  const Array moved = unscaled.parameter("w");
+  const std::vector<float> by_weight = gradients.values.at("w").floats();
+  EXPECT_EQ(by_weight[0], 0.5F);
+  EXPECT_EQ(by_weight[1], -1.0F);
+  for (size_t i = 0; i < by_weight.size(); ++i) {
+    EXPECT_LT(std::abs(static_cast<float>(moved.as<int8_t>()[i]) - (4.0F - by_weight[i])), 1.0F);
+  }
 }
 
 }  // namespace

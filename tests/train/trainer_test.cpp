@@ -290,7 +290,8 @@ TEST(trainer, resumes_from_a_checkpoint_that_lacks_later_settings) {
   trainer.save(folder / "new");
   const io::Safetensors file = io::Safetensors::read(folder / "new");
   io::Metadata metadata = file.metadata();
-  for (const char* key : {"clip", "groups", "saved_activations", "split_batch_norm"}) {
+  for (const char* key : {"clip", "groups", "saved_activations", "split_batch_norm",
+                          "quantization_aware_scaling", "integer_rounding"}) {
     EXPECT_EQ(metadata.erase(key), 1U) << key;
   }
   io::write_safetensors(folder / "old", file.tensors(), metadata);

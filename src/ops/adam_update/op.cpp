@@ -11,6 +11,7 @@ struct AdamRule : AdamFamily<Adam, AdamRule> {
   static constexpr const char* optimizer = "adam";
   static constexpr const char* rows_name = "adam_rows_update";
   static constexpr const char* rounded_name = "adam_rounded_update";
+  static constexpr const char* residual_name = "adam_residual_update";
   static constexpr const char* doc =
       "Adam, in place: g = grad + weight_decay * param; m += (1 - beta1) * (g - m); "
       "v = beta2 * v + (1 - beta2) * g^2; param -= lr * m / (1 - beta1^step) / "

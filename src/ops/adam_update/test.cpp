@@ -16,14 +16,7 @@ THIMBLE_OP_CASES(adam_rows_update) {
   return table;
 }
 
-THIMBLE_OP_CASES(adam_rounded_update) {
-  OpCases table{.cases = rounded_cases(Adam{.weight_decay = 0.1}),
-                .rejects = rounded_rejects(Adam{})};
-  table.cases.push_back(
-      rounded_case("amsgrad", {70}, DType::i8, Adam{.amsgrad = true, .maximize = true}));
-  const OpCase coded = rounded_case("", {4096}, DType::i8, Adam{.state_bits = 8});
-  table.rejects.push_back({"state_of_8_bits", coded.inputs, coded.attrs, "exp_avg must be f32"});
-  return table;
-}
+THIMBLE_OP_CASES(adam_rounded_update) { return adam_integer_cases<Adam>(false); }
+THIMBLE_OP_CASES(adam_residual_update) { return adam_integer_cases<Adam>(true); }
 
 }  // namespace thimble::test::adam_update_test

@@ -12,6 +12,7 @@ struct AdamWRule : AdamFamily<AdamW, AdamWRule> {
   static constexpr const char* type_name = "AdamW";
   static constexpr const char* rows_name = "adamw_rows_update";
   static constexpr const char* rounded_name = "adamw_rounded_update";
+  static constexpr const char* residual_name = "adamw_residual_update";
   static constexpr const char* doc =
       "AdamW, in place: param *= 1 - lr * weight_decay, then a step of Adam without "
       "weight decay. Equal to torch.optim.AdamW.";

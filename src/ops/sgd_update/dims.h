@@ -6,6 +6,7 @@ typedef struct sgd_dims {
   int n; /* elements */
   int nesterov;
   int maximize;
+  int blocks;      /* of a momentum in codes; 0: it is kept as it is */
   double momentum; /* 0: no buffer */
   double dampening;
   double weight_decay;

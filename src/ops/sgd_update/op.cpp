@@ -1,6 +1,7 @@
 #include <thimble/ops/sgd_update.h>
 
-#include "ops/families/update/rounded_update.h"
+#include "ops/families/update/coded_states.h"
+#include "ops/families/update/integer_update.h"
 #include "ops/families/update/row_update.h"
 #include "ops/sgd_update/dims.h"
 #include "parallel/thread_pool.h"
@@ -14,6 +15,10 @@ namespace thimble::ops::sgd_update_impl {
 void sgd_update_simd(float* const* out, const float* param, const float* grad, const float* lr,
                      const int32_t* step, const float* buffer, const sgd_dims* d,
                      parallel::ThreadPool& pool);
+
+void sgd8_update_simd(float* const* out, const float* param, const float* grad, const float* lr,
+                      const int32_t* step, const uint8_t* codes, const float* scale,
+                      const sgd_dims* d, parallel::ThreadPool& pool);
 
 namespace {
 
@@ -29,20 +34,31 @@ struct Sgd {
   static void check(const SGD& s, const SettingChecks& checks) {
     checks.not_negative({{"lr", s.lr}, {"momentum", s.momentum}, {"weight_decay", s.weight_decay}});
     checks.require(std::isfinite(s.dampening), "dampening must be a number", s.dampening);
+    check_state_bits(s, checks);
     if (!s.nesterov) return;
     checks.require(s.momentum > 0.0, "nesterov needs a momentum above 0", s.momentum);
     checks.require(s.dampening == 0.0, "nesterov needs a dampening of 0", s.dampening);
   }
   static std::span<const ir::ArgDoc> state_docs() {
-    static constexpr ir::ArgDoc docs[] = {{"momentum_buffer", "the shape of param", true}};
+    static constexpr ir::ArgDoc docs[] = {
+        {.name = "momentum_buffer",
+         .doc = "the shape of param; with state_bits 8 codes, u8",
+         .optional = true,
+         .types = {DType::f32, DType::u8}},
+        {"momentum_buffer_scale", "[blocks], with state_bits 8", true}};
     return docs;
   }
   static std::vector<ir::StateSpec> states(const SGD& s, const Shape& param) {
     if (s.momentum == 0.0) return {};
+    if (const int64_t count = coded_blocks(s, param); count > 0) {
+      return {{"momentum_buffer", {DType::u8, param}},
+              {"momentum_buffer_scale", {DType::f32, {count}}}};
+    }
     return like_param(param, {"momentum_buffer"});
   }
-  static sgd_dims params(const SGD& options, const Shape&) {
+  static sgd_dims params(const SGD& options, const Shape& param) {
     sgd_dims d{};
+    d.blocks = options.momentum == 0.0 ? 0 : static_cast<int>(coded_blocks(options, param));
     d.nesterov = options.nesterov ? 1 : 0;
     d.maximize = options.maximize ? 1 : 0;
     d.momentum = options.momentum;
@@ -50,6 +66,8 @@ struct Sgd {
     d.weight_decay = options.weight_decay;
     return d;
   }
+  static void resize(sgd_dims& d, int n) { resize_blocks(d, n); }
+  static constexpr const char* state_bits_name = "state_bits";
   static constexpr const char* momentum_name = "momentum";
   static constexpr double sgd_dims::*momentum = &sgd_dims::momentum;
   static constexpr const char* rows_name = "sgd_rows_update";
@@ -60,10 +78,14 @@ struct Sgd {
   }
   static const OpDef& by_rows() { return RowUpdate<Sgd>::op(); }
   static constexpr const char* rounded_name = "sgd_rounded_update";
-  static ir::IntegerRule integers() { return RoundedUpdate<Sgd>::rule(); }
-  static constexpr ir::KernelFn ref = ir::kernel_fn<&f32::sgd_update_ref>();
-  static constexpr ir::KernelFn ref64 = ir::kernel_fn<&f64::sgd_update_ref>();
-  static constexpr ir::KernelFn fast = ir::kernel_fn<&sgd_update_simd>();
+  static constexpr const char* residual_name = "sgd_residual_update";
+  static ir::IntegerRule integers() { return integer_rule<Sgd>(); }
+  static constexpr ir::KernelFn ref =
+      whole_or_coded<sgd_dims, &f32::sgd_update_ref, &f32::sgd8_update_ref>;
+  static constexpr ir::KernelFn ref64 =
+      whole_or_coded<sgd_dims, &f64::sgd_update_ref, &f64::sgd8_update_ref>;
+  static constexpr ir::KernelFn fast =
+      whole_or_coded<sgd_dims, &sgd_update_simd, &sgd8_update_simd>;
 };
 
 }  // namespace
@@ -80,6 +102,8 @@ void describe(SGD& a, ir::FieldVisitor& v) {
   v.field("nesterov", a.nesterov, "look ahead by the momentum");
   v.field("weight_decay", a.weight_decay, "added to the gradient, times the parameter");
   v.field("maximize", a.maximize, "go up instead of down");
+  v.field("state_bits", a.state_bits, "of the momentum: 32, or 8 in blocks that share a scale");
+  v.field("min_8bit_size", a.min_8bit_size, "elements of the smallest tensor state_bits is for");
 }
 
 SGD::operator Optimizer() const { return ops::Update<ops::sgd_update_impl::Sgd>::optimizer(*this); }

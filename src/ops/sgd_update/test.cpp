@@ -16,11 +16,29 @@ std::vector<TensorSpec> inputs(const Shape& shape, bool momentum, double step = 
 
 ir::Attrs attrs(const SGD& options) { return ir::Attrs::of(options); }
 
+// Arbitrary codes, and scales above 0.
+const StateRanges kCodes = {{0, 255}, {0.1, 1.0}};
+
+OpCase coded(const char* name, const Shape& shape, SGD settings, double step = 5) {
+  settings.state_bits = 8;
+  settings.min_8bit_size = 1;
+  OpCase test = update_case(name, shape, settings, kCodes, step);
+  test.codes = true;
+  return test;
+}
+
 }  // namespace
 
 THIMBLE_OP_CASES(sgd_update) {
   return {
-      .cases = {with_momentum(update_case("scheduled_momentum", {19}, SGD{.momentum = 0.9}),
+      .cases = {coded("eight_bits", {3, 7}, {.momentum = 0.9}),
+                coded("eight_bits_first_step", {19}, {.momentum = 0.9, .dampening = 0.5}, 1),
+                coded("eight_bits_of_a_scalar", {}, {.momentum = 0.9}),
+                coded("eight_bits_of_whole_blocks", {2, 256}, {.momentum = 0.9}),
+                coded("eight_bits_over_many_tiles", {17001},
+                      {.momentum = 0.8, .dampening = 0.1, .weight_decay = 0.1, .maximize = true}),
+                coded("eight_bits_nesterov", {700}, {.momentum = 0.9, .nesterov = true}),
+                with_momentum(update_case("scheduled_momentum", {19}, SGD{.momentum = 0.9}),
                               SGD{.momentum = 0.9}),
                 {.name = "plain", .inputs = inputs({3, 7}, false), .expect = {{3, 7}}},
                 {.name = "scalar", .inputs = inputs({}, false)},
@@ -63,14 +81,24 @@ THIMBLE_OP_CASES(sgd_rows_update) {
   return table;
 }
 
-THIMBLE_OP_CASES(sgd_rounded_update) {
-  OpCases table{.cases = rounded_cases(SGD{.momentum = 0.9, .weight_decay = 0.1}),
-                .rejects = rounded_rejects(SGD{})};
-  table.cases.push_back(
-      rounded_case("up", {70}, DType::i8, SGD{.weight_decay = 0.1, .maximize = true}));
-  table.rejects.push_back(without_last_state(rounded_case("", {2}, DType::i8, SGD{.momentum = 0.9}),
-                                             "1 state tensors"));
+namespace {
+
+OpCases for_integers(bool residual) {
+  OpCases table{.cases = integer_cases(SGD{.momentum = 0.9, .weight_decay = 0.1}, residual),
+                .rejects = integer_rejects(SGD{}, residual)};
+  table.cases.push_back(integer_case("up", {70}, SGD{.weight_decay = 0.1, .maximize = true},
+                                     {.residual = residual, .units = {Shape{70}}}));
+  const SGD small{.momentum = 0.9, .state_bits = 8, .min_8bit_size = 1};
+  const IntegerSetting codes{.residual = residual, .units = {Shape{17, 1}}, .ranges = kCodes};
+  table.cases.push_back(integer_case("eight_bits_of_many", {17, 301}, small, codes));
+  table.rejects.push_back(without_last_state(
+      integer_case("", {2}, SGD{.momentum = 0.9}, {.residual = residual}), "1 state tensors"));
   return table;
 }
+
+}  // namespace
+
+THIMBLE_OP_CASES(sgd_rounded_update) { return for_integers(false); }
+THIMBLE_OP_CASES(sgd_residual_update) { return for_integers(true); }
 
 }  // namespace thimble::test::sgd_update_test

@@ -4,9 +4,9 @@
 #include "ops/families/kernel/ref.h"
 #include "ops/families/update/adam8_simd.h"
 #include "ops/families/update/adam_simd.h"
-#include "ops/families/update/block_codes.h"
+#include "ops/families/update/coded_states.h"
+#include "ops/families/update/integer_update.h"
 #include "ops/families/update/moments.h"
-#include "ops/families/update/rounded_update.h"
 #include "ops/families/update/row_update.h"
 
 namespace thimble::ops {
@@ -24,15 +24,15 @@ using real = double;
 }  // namespace f64
 
 // Base of types for Update. S: the settings; T: the type itself, with bool decoupled(const S&),
-// rows_name and rounded_name.
+// rows_name, rounded_name and residual_name.
 template <class S, class T>
 struct AdamFamily {
   using Settings = S;
   static void check(const S& s, const SettingChecks& checks) {
     check_moments(s, checks);
-    const auto bits = static_cast<double>(s.state_bits);
-    checks.require(s.state_bits == 32 || s.state_bits == 8, "state_bits must be 32 or 8", bits);
-    checks.require(s.state_bits == 32 || !s.amsgrad, "amsgrad needs a state_bits of 32", bits);
+    check_state_bits(s, checks);
+    checks.require(s.state_bits == 32 || !s.amsgrad, "amsgrad needs a state_bits of 32",
+                   static_cast<double>(s.state_bits));
   }
   static std::span<const ir::ArgDoc> state_docs() {
     static constexpr ir::ArgDoc docs[] = {
@@ -49,14 +49,8 @@ struct AdamFamily {
         {"fourth", "exp_avg_sq_scale, [blocks], with state_bits 8", true}};
     return docs;
   }
-  // Number of blocks of quantized moments; 0: the moments are not quantized.
-  static int64_t blocks(const S& s, const Shape& param) {
-    const int64_t n = param.elements();
-    if (s.state_bits == 32 || n < s.min_8bit_size) return 0;
-    return (n + BLOCK_ELEMENTS - 1) / BLOCK_ELEMENTS;
-  }
   static std::vector<ir::StateSpec> states(const S& s, const Shape& param) {
-    if (const int64_t count = blocks(s, param); count > 0) {
+    if (const int64_t count = coded_blocks(s, param); count > 0) {
       const ir::TensorType codes{DType::u8, param};
       const ir::TensorType scales{DType::f32, {count}};
       return {{"exp_avg", codes},
@@ -70,10 +64,11 @@ struct AdamFamily {
   }
   static adam_dims params(const S& options, const Shape& param) {
     auto d = moment_dims<adam_dims>(options);
-    d.blocks = static_cast<int>(blocks(options, param));
+    d.blocks = static_cast<int>(coded_blocks(options, param));
     d.decoupled = T::decoupled(options) ? 1 : 0;
     return d;
   }
+  static void resize(adam_dims& d, int n) { resize_blocks(d, n); }
   static constexpr const char* momentum_name = "beta1";
   static constexpr const char* state_bits_name = "state_bits";
   static constexpr double adam_dims::*momentum = &adam_dims::beta1;
@@ -85,15 +80,10 @@ struct AdamFamily {
   }
   static const OpDef& by_rows() { return RowUpdate<T>::op(); }
   static bool shrinks(const S& s) { return T::decoupled(s); }
-  static ir::IntegerRule integers() { return RoundedUpdate<T>::rule(); }
-  template <auto whole, auto quantized>
-  static void either(const ir::KernelCall& call) {
-    const bool has_blocks = static_cast<const adam_dims*>(call.params)->blocks > 0;
-    (has_blocks ? ir::kernel_fn<quantized>() : ir::kernel_fn<whole>())(call);
-  }
-  static constexpr ir::KernelFn ref = either<&f32::adam_ref, &f32::adam8_ref>;
-  static constexpr ir::KernelFn ref64 = either<&f64::adam_ref, &f64::adam8_ref>;
-  static constexpr ir::KernelFn fast = either<&adam_simd, &adam8_simd>;
+  static ir::IntegerRule integers() { return integer_rule<T>(); }
+  static constexpr ir::KernelFn ref = whole_or_coded<adam_dims, &f32::adam_ref, &f32::adam8_ref>;
+  static constexpr ir::KernelFn ref64 = whole_or_coded<adam_dims, &f64::adam_ref, &f64::adam8_ref>;
+  static constexpr ir::KernelFn fast = whole_or_coded<adam_dims, &adam_simd, &adam8_simd>;
 };
 
 }  // namespace thimble::ops

@@ -68,4 +68,28 @@ OpCases adam_cases() {
   };
 }
 
+// Settings: Adam or AdamW.
+template <class Settings>
+OpCases adam_integer_cases(bool residual) {
+  OpCases table{.cases = integer_cases(Settings{.weight_decay = 0.1}, residual),
+                .rejects = integer_rejects(Settings{}, residual)};
+  table.cases.push_back(integer_case("amsgrad", {70}, Settings{.amsgrad = true, .maximize = true},
+                                     {.residual = residual}));
+  // Second moments well above 0, so that no bias leaves int8.
+  const StateRanges states{{0, 255}, {200, 255}, {1.0, 1.0}, {1.0, 1.0}};
+  const auto coded = [&](const char* name, const Shape& shape, IntegerSetting setting) {
+    setting.residual = residual;
+    setting.ranges = states;
+    return integer_case(
+        name, shape, Settings{.weight_decay = 0.1, .state_bits = 8, .min_8bit_size = 1}, setting);
+  };
+  table.cases.push_back(coded("eight_bits", {3, 7}, {}));
+  table.cases.push_back(coded("eight_bits_of_whole_blocks", {4, 256}, {.units = {Shape{4, 1}}}));
+  table.cases.push_back(coded("eight_bits_of_many", {17, 301}, {.units = {Shape{17, 1}}}));
+  table.cases.push_back(
+      coded("eight_bits_of_biases", {1500}, {.dtype = DType::i32, .units = {Shape{1500}}}));
+  table.rejects.push_back(without_last_state(coded("", {300}, {}), "state tensors, got"));
+  return table;
+}
+
 }  // namespace thimble::test

@@ -51,10 +51,8 @@ struct RowUpdate {
                        {.name = "rows",
                         .doc = "[N]: their numbers, each once, then -1",
                         .types = DType::i32},
-                       {"lr", "one number: the learning rate of this step"},
-                       {.name = "step",
-                        .doc = "this update's number, from 1; 0: nothing is updated",
-                        .types = DType::i32}},
+                       kRateInput,
+                       kStepInput},
             .outputs = {{"param", "the same memory, updated in these rows"}},
             .attrs = ir::Attrs::schema_of<Settings>(),
         },
@@ -68,14 +66,9 @@ struct RowUpdate {
         },
         .memory{.updates = {{0, 0}}},
     };
-    int number = 0;
-    for (ir::ArgDoc state : T::state_docs()) {
-      state.types = DType::f32;
-      def.signature.inputs.push_back(state);
-      def.signature.outputs.push_back(state);
-      def.memory.updates.push_back({1 + number, kFirstState + number});
-      ++number;
-    }
+    std::vector<ir::ArgDoc> states(T::state_docs().begin(), T::state_docs().end());
+    for (ir::ArgDoc& state : states) state.types = DType::f32;
+    add_states(def, states);
     return def;
   }
 
@@ -87,8 +80,7 @@ struct RowUpdate {
     c.require_rank(1, 2);
     c.require(c.shape(1)[1] == c.shape(0)[1], "expected rows as long as the parameter's");
     c.require(c.shape(kRows) == Shape{c.shape(1)[0]}, "expected the number of each row");
-    c.require(c.shape(kRate).rank() == 0, "expected one number as the learning rate");
-    c.require(c.shape(kRate + 1).rank() == 0, "expected one number as the step");
+    require_rate_and_step(c, kRate);
     return Update<T>::state_types(c, kFirstState);
   }
 

@@ -47,6 +47,44 @@ class SettingChecks {
   const char* optimizer_;
 };
 
+// Inputs of every op that applies an optimizer's rule.
+inline constexpr ir::ArgDoc kRateInput{.name = "lr",
+                                       .doc = "one number: the learning rate of this step"};
+inline constexpr ir::ArgDoc kStepInput{.name = "step",
+                                       .doc = "this update's number, from 1; 0: nothing is updated",
+                                       .types = DType::i32};
+
+// Fails unless the input `rate` and the one after it are a rate and a step.
+inline void require_rate_and_step(const ir::InferContext& c, int rate) {
+  c.require(c.shape(rate).rank() == 0, "expected one number as the learning rate");
+  c.require(c.shape(rate + 1).rank() == 0, "expected one number as the step");
+}
+
+// Adds the states of a rule to an op, as its next inputs and outputs: each is updated in place.
+inline void add_states(OpDef& def, std::span<const ir::ArgDoc> states) {
+  ir::Signature& signature = def.signature;
+  for (const ir::ArgDoc& state : states) {
+    def.memory.updates.push_back(
+        {static_cast<int>(signature.outputs.size()), static_cast<int>(signature.inputs.size())});
+    signature.inputs.push_back(state);
+    signature.outputs.push_back(state);
+  }
+}
+
+// Fails unless the inputs from `first` on, of which the op declares so many, are these states.
+inline void require_states(const ir::InferContext& c, int first, size_t declared,
+                           const std::vector<ir::StateSpec>& wanted) {
+  size_t given = 0;
+  for (size_t i = 0; i < declared; ++i) given += c.has(first + static_cast<int>(i)) ? 1 : 0;
+  c.require(given == wanted.size(),
+            fmt::format("these options need {} state tensors, got {}", wanted.size(), given));
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    const int input = first + static_cast<int>(i);
+    c.require(c.has(input) && c.input(input) == wanted[i].type,
+              fmt::format("expected {} of type {}", wanted[i].name, to_string(wanted[i].type)));
+  }
+}
+
 // The definition of an update op described by a type T with the static members
 //   name, optimizer (its name for users), doc
 //   using Settings: the public struct, described by describe(Settings&, FieldVisitor&)
@@ -66,8 +104,8 @@ class SettingChecks {
 //   type_name: the name of the settings, where it is not `optimizer` with a capital
 //   what RowUpdate (row_update.h) asks for, and by_rows: its op, where the rule may be applied to
 //     some rows alone
-//   what RoundedUpdate (rounded_update.h) asks for, and integers: its rule, where the rule may be
-//     applied to whole numbers
+//   what IntegerUpdate (integer_update.h) asks for, and integers: integer_rule<T>(), where the rule
+//     may be applied to whole numbers
 template <class T>
 struct Update {
   using Settings = typename T::Settings;
@@ -90,7 +128,10 @@ struct Update {
     static const std::vector<const OpDef*> defs = [] {
       std::vector<const OpDef*> all{&op()};
       if constexpr (requires { T::by_rows(); }) all.push_back(&T::by_rows());
-      if constexpr (requires { T::integers(); }) all.push_back(T::integers().update);
+      if constexpr (requires { T::integers(); }) {
+        const OpDef* const rounded = T::integers().update;
+        all.insert(all.end(), {rounded, rounded->integers.update});
+      }
       return all;
     }();
     return defs;
@@ -99,22 +140,14 @@ struct Update {
   // The checked types of the parameter and of its states: the inputs from `first` on.
   static std::vector<ir::TensorType> state_types(const ir::InferContext& c, int first) {
     const std::vector<ir::StateSpec> wanted = states(c.attrs, c.shape(0));
-    const int end = first + static_cast<int>(T::state_docs().size());
-    size_t given = 0;
-    for (int i = first; i < end; ++i) given += c.has(i) ? 1 : 0;
-    c.require(given == wanted.size(),
-              fmt::format("these options need {} state tensors, got {}", wanted.size(), given));
+    require_states(c, first, T::state_docs().size(), wanted);
     std::vector<ir::TensorType> types{c.input(0)};
-    for (size_t i = 0; i < wanted.size(); ++i) {
-      const int input = first + static_cast<int>(i);
-      c.require(c.has(input) && c.input(input) == wanted[i].type,
-                fmt::format("expected {} of type {}", wanted[i].name, to_string(wanted[i].type)));
-      types.push_back(wanted[i].type);
-    }
+    for (const ir::StateSpec& state : wanted) types.push_back(state.type);
     return types;
   }
 
  private:
+  static constexpr int kRate = 2;
   static constexpr int kStep = 3;
   static constexpr int kFirstState = 4;
 
@@ -125,10 +158,8 @@ struct Update {
             .doc = T::doc,
             .inputs = {{"param", "any shape: a parameter"},
                        {"grad", "the shape of param"},
-                       {"lr", "one number: the learning rate of this step"},
-                       {.name = "step",
-                        .doc = "this update's number, from 1; 0: nothing is updated",
-                        .types = DType::i32}},
+                       kRateInput,
+                       kStepInput},
             .outputs = {{"param", "the same memory, updated"}},
             .attrs = ir::Attrs::schema_of<Settings>(),
         },
@@ -159,13 +190,7 @@ struct Update {
     }
     if constexpr (requires { T::integers(); }) def.integers = T::integers();
     if constexpr (requires { T::state_bits_name; }) def.optimizer.state_bits = T::state_bits_name;
-    int number = 0;
-    for (const ir::ArgDoc& state : T::state_docs()) {
-      def.signature.inputs.push_back(state);
-      def.signature.outputs.push_back(state);
-      def.memory.updates.push_back({1 + number, kFirstState + number});
-      ++number;
-    }
+    add_states(def, T::state_docs());
     if constexpr (kCycles) {
       def.signature.inputs.push_back({"momentum", "one number in the place of the setting", true});
       def.optimizer.momentum = T::momentum_name;
@@ -215,8 +240,7 @@ struct Update {
   static std::vector<ir::TensorType> infer(const ir::InferContext& c) {
     check(c.attrs);
     c.require(c.shape(1) == c.shape(0), "expected a gradient of the parameter's shape");
-    c.require(c.shape(2).rank() == 0, "expected one number as the learning rate");
-    c.require(c.shape(3).rank() == 0, "expected one number as the step");
+    require_rate_and_step(c, kRate);
     const int momentum = kFirstState + static_cast<int>(T::state_docs().size());
     if (c.has(momentum)) {
       c.require(c.shape(momentum).rank() == 0, "expected one number as the momentum");
