@@ -79,16 +79,33 @@ template <class Dims>
 // Bytes of the bit mask by tasks of so many elements.
 inline constexpr int64_t kTask = 8192;
 
+// Bit i says whether byte i is not `beyond`. bytes: 8, in a little-endian word.
+inline unsigned differing(const int8_t* bytes, int8_t beyond) {
+  constexpr uint64_t kOnes = 0x0101010101010101U;
+  constexpr uint64_t kLow = 0x7f * kOnes;  // all bits of a byte but the highest
+  uint64_t word = 0;
+  std::memcpy(&word, bytes, sizeof(word));
+  word ^= kOnes * static_cast<uint8_t>(beyond);
+  // The highest bit of every byte that is not 0, brought to the lowest: their product with powers
+  // of 2 at distances of 7 gathers them in the highest byte.
+  const uint64_t set = (((word & kLow) + kLow) | word) >> 7 & kOnes;
+  return static_cast<unsigned>(set * 0x0102040810204080U >> 56);
+}
+
 // bits: bit i says whether results[i] is not `beyond`; where `narrows`, of the bits that are set.
 inline void compare(uint8_t* bits, const int8_t* results, int64_t n, int8_t beyond, bool narrows,
                     parallel::ThreadPool& pool) {
   pool.run((n + kTask - 1) / kTask, [=](int64_t task) {
     const int64_t last = std::min(n, (task + 1) * kTask);
     for (int64_t first = task * kTask; first < last; first += 8) {
-      unsigned byte = 0;
-      for (int64_t i = first; i < std::min(last, first + 8); ++i) {
-        byte |= static_cast<unsigned>(results[i] != beyond) << (i - first);
+      int8_t rest[8];
+      const int8_t* bytes = results + first;
+      if (last - first < 8) {  // bits behind the last element are 0
+        std::fill_n(rest, 8, beyond);
+        std::copy(bytes, bytes + (last - first), rest);
+        bytes = rest;
       }
+      const unsigned byte = differing(bytes, beyond);
       uint8_t& to = bits[first / 8];
       to = static_cast<uint8_t>(narrows ? to & byte : byte);
     }
