@@ -162,7 +162,7 @@ compare_bits() {
 run_boards() {
   local start=$SECONDS found=build/dev/boards.txt counts
   scripts/install_dependencies.sh boards || true
-  tests/boards/same_bits.sh "$PWD" | tee "$found" || true
+  tests/boards/same_bits.sh "$PWD" build/dev/bin/thimble | tee "$found" || true
   counts=$(tail -n 1 "$found")
   [[ $counts =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed,\ ([0-9]+)\ skipped$ ]] || die "no board was tested"
   record boards "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}" "${BASH_REMATCH[3]}" $((SECONDS - start))

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # The mathematics of reference kernels gives the host's bits on every board, with several compilers and
 # levels of optimization, and the fence of every board stops a program that leaves its memory.
-# usage: same_bits.sh SOURCE_DIR
+# With the command line, an exported network trains there, too, with the bits of the engine.
+# usage: same_bits.sh SOURCE_DIR [THIMBLE]
 # The last line: "N passed, M failed, K skipped". A board whose tools are missing is skipped and named.
 set -uo pipefail
-root=$1
+root=$1 thimble=${2-}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 passed=0 failed=0 skipped=0 ran=()
@@ -93,6 +94,21 @@ for board in "${ran[@]}"; do
   fi
   verdict "steps of $board" "$status"
 done
+
+# What does not fit 256 KB is frozen, in flash. The exported test compares with the engine.
+if [ -z "$thimble" ] || ! "$thimble" export-c --help >/dev/null 2>&1; then
+  skip "exported training: no command line that writes C was given"
+else
+  "$thimble" export-c lenet5 --batch 1 --optimizer sgd:momentum=0 --freeze 'dense1*' --freeze 'dense2*' \
+    --out "$work/lenet5" >"$work/found" 2>&1 || cat "$work/found"
+  for board in "${ran[@]}"; do
+    "$root/scripts/qemu.sh" "$work/lenet5" --board "$board" --out "$work/$board" >"$work/found" 2>&1
+    status=$?
+    grep -q '^train_step_instructions [1-9]' "$work/found" || status=1
+    [ "$status" -eq 0 ] || tail -n 20 "$work/found"
+    verdict "exported training on $board" "$status"
+  done
+fi
 
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]
