@@ -49,15 +49,6 @@ CompileFor compiled_for(const CompileArguments& options, const Model& model) {
   return wanted;
 }
 
-// The model with the weights that its training begins with: those of the file, if it has any.
-Graph with_weights(const Model& model, const std::string& file) {
-  Graph graph;
-  graph.ir() = model.graph().ir();
-  const std::string& weights = file.empty() ? model.file() : file;
-  if (!weights.empty()) load_weights(graph, weights);
-  return graph;
-}
-
 std::string text_of(const CompileFor& wanted) {
   if (wanted.test_samples == 0) {
     return fmt::format("{} training samples and full batches of test samples", wanted.samples);
@@ -71,9 +62,11 @@ int compile(const CompileArguments& options) {
   const CompileFor wanted = compiled_for(options, model);
   const int64_t batch = batch_of(options.setup, recipe);
   const int64_t updates = updates_of(options.setup, recipe, wanted.epochs, wanted.samples);
-  const TrainerOptions trainer =
-      with_pipeline(trainer_options(options.setup, recipe, updates), wanted.samples, model.graph());
-  const CompiledTraining compiled(with_weights(model, options.weights), trainer, wanted);
+  const Graph graph = model.graph_with_weights(options.weights);
+  const TrainerOptions trainer = with_chosen_channels(
+      with_pipeline(trainer_options(options.setup, recipe, updates), wanted.samples, graph), graph,
+      "", [&] { return DataSource(model, options.data).train(); });
+  const CompiledTraining compiled(graph, trainer, wanted);
   compiled.save(options.out);
   const auto bytes = static_cast<int64_t>(std::filesystem::file_size(options.out));
   const Plan& plan = compiled.plan();

@@ -86,6 +86,14 @@ Model::Model(const CompiledTraining& program, const std::string& file)
   settings_ = settings_of(recipe_, name_);
 }
 
+Graph Model::graph_with_weights(const std::string& file) const {
+  Graph graph;
+  graph.ir() = graph_.ir();
+  const std::string& weights = file.empty() ? file_ : file;
+  if (!weights.empty()) load_weights(graph, weights);
+  return graph;
+}
+
 std::string Model::weights(const std::string& checkpoint) const {
   if (checkpoint.empty() && !file_.empty()) return file_;
   std::string path =

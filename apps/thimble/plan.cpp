@@ -119,6 +119,9 @@ json to_json(const Plan& plan, const Reading& reading) {
   return {{"planned_peak_bytes", plan.planned_peak_bytes},
           {"lower_bound_bytes", plan.lower_bound_bytes},
           {"parameter_bytes", plan.parameter_bytes},
+          {"read_only_bytes", plan.read_only_bytes},
+          {"parameters", plan.parameters},
+          {"trained_parameters", plan.trained_parameters},
           {"state_bytes", plan.state_bytes},
           {"constant_bytes", plan.constant_bytes},
           {"padding_bytes", plan.padding_bytes},
@@ -169,6 +172,8 @@ int run_plan(const PlanArguments& options) {
   if (options.report) report.emplace(*options.report);
   // One step is enough: the schedule changes no buffer.
   TrainerOptions wanted = trainer_options(options.setup, model.settings(), 1);
+  // Which channels are chosen changes no byte.
+  if (wanted.scheme) wanted.scheme->choice = UpdateScheme::Choice::magnitude;
   Reading reading{"", options.samples};
   DataSource source(model, options.data);
   if (options.samples == 0 && source.has_none()) {

@@ -92,8 +92,14 @@ class Training {
 
   [[nodiscard]] Trainer made_trainer() {
     if (program_) return Trainer(*std::exchange(program_, {}));
-    return {model_->graph(),
-            announced(with_pipeline(trainer_options(options_.setup, recipe_, updates()), train_))};
+    TrainerOptions options =
+        announced(with_pipeline(trainer_options(options_.setup, recipe_, updates()), train_));
+    if (!options.scheme) return {model_->graph(), options};
+    // Channels are chosen by the weights that the training begins with.
+    Graph graph = model_->graph_with_weights(options_.weights);
+    options =
+        with_chosen_channels(std::move(options), graph, options_.resume, [this] { return train_; });
+    return {std::move(graph), options};
   }
 
   // Planning large models for small budgets takes a while.

@@ -12,6 +12,7 @@
 #include "options.h"
 #include "train/batch_stream.h"
 #include "train/pipeline_bytes.h"
+#include "train/scheme.h"
 
 namespace thimble::cli {
 namespace {
@@ -83,6 +84,16 @@ void SetupOptions::add_to(CLI::App& command) {
           "neither gradient nor optimizer state; may be given more than once [none]")
       ->type_name("PATTERN")
       ->allow_extra_args(false);
+  command
+      .add_option(
+          "--scheme", scheme,
+          "sparse update: JSON that names what is trained, all else is frozen; for example "
+          "{\"bias_last\": 4, \"weights\": {\"conv2\": 0.25, \"dense\": [0, 3]}}: the "
+          "biases of the last layers, and of layers all weights (1), a ratio of input "
+          "channels or a list of them; \"choice\": \"contribution\" chooses the channels of "
+          "a ratio by gradients on the first 256 training samples, without it the largest "
+          "weights decide [all is trained]")
+      ->type_name("FILE");
   command.add_option("--seed", seed, "seed of initial values, order, noise [0]")
       ->check(whole_number(0))
       ->type_name("N");
@@ -223,6 +234,7 @@ TrainerOptions made(const SetupOptions& options, const Recipe& recipe, int64_t s
   for (const std::string& pattern : options.freeze) {
     trainer.groups.push_back({.pattern = pattern, .frozen = true});
   }
+  if (!options.scheme.empty()) trainer.scheme = UpdateScheme::load(options.scheme);
   trainer.seed = options.seed;
   trainer.threads = options.threads;
   return trainer;
@@ -232,6 +244,21 @@ TrainerOptions made(const SetupOptions& options, const Recipe& recipe, int64_t s
 
 TrainerOptions trainer_options(const SetupOptions& options, const Recipe& recipe, int64_t steps) {
   return from_command_line([&] { return made(options, recipe, steps); });
+}
+
+TrainerOptions with_chosen_channels(TrainerOptions options, const Graph& graph,
+                                    const std::string& resume,
+                                    const std::function<data::Dataset()>& samples) {
+  constexpr int64_t kSamples = 256;
+  if (!options.scheme) return options;
+  if (!resume.empty()) {
+    options.scheme = train::continued(graph.ir(), *options.scheme, resume);
+  }
+  if (options.scheme->choice == UpdateScheme::Choice::contribution &&
+      train::has_ratios(*options.scheme)) {
+    options.scheme = choose_channels(graph, options, samples().take(kSamples));
+  }
+  return options;
 }
 
 TrainerOptions with_pipeline(TrainerOptions options, const data::Dataset& samples) {

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +23,7 @@ struct SetupOptions {
   double ema_decay = -1.0;  // negative: the recipe's
   int64_t accumulate = 1;
   std::vector<std::string> freeze;  // patterns of names
+  std::string scheme;               // file of a sparse update; empty: none
   uint64_t seed = 0;
   int threads = 0;
   std::optional<std::string> memory_budget;
@@ -53,6 +55,13 @@ struct SetupOptions {
 // steps: updates of the whole training. Throws UsageError.
 [[nodiscard]] TrainerOptions trainer_options(const SetupOptions& options, const Recipe& recipe,
                                              int64_t steps);
+
+// The options with channels chosen for the scheme, if they have one: by the weights of the graph,
+// or by gradients on the first training samples. With a checkpoint to resume, those of the
+// checkpoint where it was made with the scheme. samples(): asked where gradients are needed.
+[[nodiscard]] TrainerOptions with_chosen_channels(TrainerOptions options, const Graph& graph,
+                                                  const std::string& resume,
+                                                  const std::function<data::Dataset()>& samples);
 
 // Adds the least memory for reading samples, which a budget counts. Samples are read ahead if there
 // is room.

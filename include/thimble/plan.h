@@ -62,8 +62,11 @@ struct Plan {
   int64_t planned_peak_bytes = 0;  // persistent memory + arena + swap staging
   int64_t lower_bound_bytes = 0;   // persistent memory + largest sum alive at once
   int64_t parameter_bytes = 0;
-  int64_t state_bytes = 0;        // optimizer moments, running statistics
-  int64_t saved_state_bytes = 0;  // what 8-bit moments save against 32-bit ones
+  int64_t read_only_bytes = 0;     // part of parameter_bytes that no step changes
+  int64_t parameters = 0;          // elements of all parameters; 0: not counted
+  int64_t trained_parameters = 0;  // of those, the ones that a step changes
+  int64_t state_bytes = 0;         // optimizer moments, running statistics
+  int64_t saved_state_bytes = 0;   // what 8-bit moments save against 32-bit ones
   int64_t constant_bytes = 0;
   int64_t padding_bytes = 0;           // aligns each of the above to a cache line
   int64_t constant_padding_bytes = 0;  // the constants' part of the padding

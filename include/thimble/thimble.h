@@ -27,3 +27,4 @@
 #include <thimble/schedule.h>           // IWYU pragma: export
 #include <thimble/trainer.h>            // IWYU pragma: export
 #include <thimble/types.h>              // IWYU pragma: export
+#include <thimble/update_scheme.h>      // IWYU pragma: export

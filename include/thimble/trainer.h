@@ -59,10 +59,10 @@ class Trainer {
   // One training step on all samples of a data set as they lie: loss and metrics before it. Counts
   // steps, and no epochs. Throws Error where it has more samples than the batch.
   Evaluation step(const data::Dataset& samples);
-  // The gradients that step would use, of every trained parameter that the loss depends on: those
-  // of the loss alone, without penalties, limits and what was accumulated. The trainer stays as it
-  // was, random numbers and running statistics as well. With f16 those that the loss scale makes
-  // overflow are not finite.
+  // The gradients that step would use, of every trained parameter that the loss depends on, or, in
+  // a sparse update, of the part of it that is trained: those of the loss alone, without penalties,
+  // limits and what was accumulated. The trainer stays as it was, random numbers and running
+  // statistics as well. With f16 those that the loss scale makes overflow are not finite.
   [[nodiscard]] Gradients gradients(const data::Dataset& samples);
   // The named output of every sample, [samples, ...] of its type. Throws Error if its program does
   // not fit into the budget.

@@ -5,6 +5,7 @@
 #include <thimble/schedule.h>
 #include <thimble/swap.h>
 #include <thimble/types.h>
+#include <thimble/update_scheme.h>
 
 #include <cstdint>
 #include <optional>
@@ -49,6 +50,9 @@ struct TrainerOptions {
   // First match wins; the rest follows the graph's loss. A step changes the parameters of all, by
   // gradients at what they were before it.
   std::vector<Objective> objectives;
+  // A sparse update: which parameters are trained. None: all that are not frozen. Groups may freeze
+  // more.
+  std::optional<UpdateScheme> scheme = {};
   GradientClip clip;       // none by default
   double ema_decay = 0.0;  // share kept in a running average of the weights; 0: none
   int64_t batch = 32;      // samples in one step

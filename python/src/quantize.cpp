@@ -112,6 +112,10 @@ void bind_quantize(nb::module_& m) {
       "graph_inputs", [](const Graph& graph) { return model_sources(graph.ir(), ir::Role::input); },
       nb::arg("graph"),
       nb::sig("def graph_inputs(graph: Graph) -> dict[str, tuple[str, tuple[int, ...]]]"));
+  m.def(
+      "graph_labels", [](const Graph& graph) { return model_sources(graph.ir(), ir::Role::label); },
+      nb::arg("graph"),
+      nb::sig("def graph_labels(graph: Graph) -> dict[str, tuple[str, tuple[int, ...]]]"));
 }
 
 }  // namespace thimble::python

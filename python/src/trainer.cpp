@@ -95,11 +95,11 @@ IntegerRounding rounding_from(const std::string& name) {
 
 void make_options(TrainerOptions* self, const std::string& optimizer,
                   const std::optional<Schedule>& schedule, const std::vector<Group>& groups,
-                  const std::vector<GivenObjective>& objectives, const std::string& clip,
-                  double clip_limit, double ema_decay, int64_t batch, int64_t accumulate,
-                  int64_t memory_budget, const std::string& swap, const std::string& swap_dir,
-                  int64_t micro_batches, bool split_batch_norm, const std::string& precision,
-                  double loss_scale, int64_t loss_scale_interval,
+                  const std::vector<GivenObjective>& objectives, const std::string& scheme,
+                  const std::string& clip, double clip_limit, double ema_decay, int64_t batch,
+                  int64_t accumulate, int64_t memory_budget, const std::string& swap,
+                  const std::string& swap_dir, int64_t micro_batches, bool split_batch_norm,
+                  const std::string& precision, double loss_scale, int64_t loss_scale_interval,
                   const std::string& saved_activations, bool quantization_aware_scaling,
                   const std::string& integer_rounding, int64_t input_pipeline_bytes, uint64_t seed,
                   int threads) {
@@ -122,6 +122,7 @@ void make_options(TrainerOptions* self, const std::string& optimizer,
                          .input_pipeline_bytes = input_pipeline_bytes,
                          .seed = seed,
                          .threads = threads};
+  if (!scheme.empty()) options.scheme = UpdateScheme::parse(scheme);
   for (const auto& [pattern, lr_scale, weight_decay, l1, l2, frozen] : groups) {
     options.groups.push_back({pattern, lr_scale, weight_decay, l1, l2, frozen});
   }
@@ -307,13 +308,20 @@ nb::dict sources(PyTrainer& self, ir::Role role) {
 void bind_trainer(nb::module_& m) {
   nb::class_<TrainerOptions>(m, "TrainerOptions")
       .def("__init__", &make_options, nb::arg("optimizer"), nb::arg("schedule").none(),
-           nb::arg("groups"), nb::arg("objectives"), nb::arg("clip"), nb::arg("clip_limit"),
-           nb::arg("ema_decay"), nb::arg("batch"), nb::arg("accumulate"), nb::arg("memory_budget"),
-           nb::arg("swap"), nb::arg("swap_dir"), nb::arg("micro_batches"),
+           nb::arg("groups"), nb::arg("objectives"), nb::arg("scheme"), nb::arg("clip"),
+           nb::arg("clip_limit"), nb::arg("ema_decay"), nb::arg("batch"), nb::arg("accumulate"),
+           nb::arg("memory_budget"), nb::arg("swap"), nb::arg("swap_dir"), nb::arg("micro_batches"),
            nb::arg("split_batch_norm"), nb::arg("precision"), nb::arg("loss_scale"),
            nb::arg("loss_scale_interval"), nb::arg("saved_activations"),
            nb::arg("quantization_aware_scaling"), nb::arg("integer_rounding"),
            nb::arg("input_pipeline_bytes"), nb::arg("seed"), nb::arg("threads"));
+  m.def(
+      "choose_channels",
+      [](const Graph& graph, const TrainerOptions& options, const data::Dataset& samples) {
+        return choose_channels(graph, options, samples).text();
+      },
+      nb::arg("graph"), nb::arg("options"), nb::arg("samples"),
+      nb::call_guard<nb::gil_scoped_release>());
   m.def("plan_training", &plan_training, nb::arg("graph"), nb::arg("options"),
         nb::call_guard<nb::gil_scoped_release>());
   m.def("compile_program", &compile_program, nb::arg("graph"), nb::arg("options"), nb::arg("path"),

@@ -55,6 +55,11 @@ def test_the_page_of_quantized_networks_runs(tmp_path, monkeypatch):
     assert names["made"].float_layers == []
 
 
+def test_the_page_of_sparse_updates_runs(tmp_path, monkeypatch):
+    names = run("docs/guide/sparse-updates.md", tmp_path, monkeypatch)
+    assert names["chosen"]["bias_last"] == 2
+
+
 def test_the_page_of_programs_runs(tmp_path, monkeypatch):
     names = run("docs/guide/programs.md", tmp_path, monkeypatch)
     assert names["plan"].planned_peak_bytes <= 1 << 20

@@ -217,3 +217,21 @@ def test_a_budget_chooses_micro_batches():
     )
     assert plan.fits
     assert plan.micro_batches > 1
+
+
+def test_a_scheme_trains_a_part_in_less_memory(tmp_path):
+    scheme = {"bias_last": 1, "weights": {"conv": 1}}
+    part = tb.Trainer(classifier(), batch=32, scheme=scheme).plan()
+    whole = tb.Trainer(classifier(), batch=32).plan()
+    assert part.trained_parameters == 4 * 9 + 10
+    assert part.parameters == whole.trained_parameters == whole.parameters
+    assert part.read_only_bytes == part.parameter_bytes - 4 * part.trained_parameters
+    assert part.planned_peak_bytes < whole.planned_peak_bytes
+    path = tmp_path / "scheme.json"
+    path.write_text('{"bias_last": 1}', encoding="utf-8")
+    assert tb.plan_training(classifier(), batch=32, scheme=path).trained_parameters == 10
+    for wrong, error in ({"bias": 1}, "bias"), ({"bias_last": 9}, "only 2 layers"), ({"a": {1}}, "JSON"):
+        with pytest.raises(ValueError, match=error):
+            tb.Trainer(classifier(), scheme=wrong)
+    with pytest.raises(TypeError, match="scheme must be a dictionary"):
+        tb.Trainer(classifier(), scheme=3)

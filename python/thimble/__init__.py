@@ -49,6 +49,7 @@ from .optimizers import *  # noqa: F403
 from .plan import Plan
 from .predictor import Predictor
 from .programs import compile_program, load_program
+from .sparse import choose_channels
 from .trainer import Gradients, Trainer, plan_training
 from .transforms import functional_call, jit, time_distributed, value_and_grad
 
@@ -80,6 +81,7 @@ __all__ = [
     "Value",
     "__version__",
     "adapt",
+    "choose_channels",
     "compile_program",
     "data",
     "functional_call",

@@ -30,6 +30,8 @@ class Plan:
     planned_peak_bytes: everything a step touches, without the input pipeline
     lower_bound_bytes: no packing of this order can be smaller
     parameter_bytes, state_bytes, constant_bytes: weights, optimizer state, fixed tensors
+    read_only_bytes: the part of parameter_bytes that no step changes
+    parameters, trained_parameters: elements of the weights, and those that a step changes
     saved_state_bytes: what 8-bit moments save against 32-bit ones
     arena_bytes: inputs, activations, gradients and workspaces, packed
     activation_peak_bytes: the largest sum alive in the arena, without workspaces
@@ -55,6 +57,9 @@ class Plan:
         self.planned_peak_bytes = plan.planned_peak_bytes
         self.lower_bound_bytes = plan.lower_bound_bytes
         self.parameter_bytes = plan.parameter_bytes
+        self.read_only_bytes = plan.read_only_bytes
+        self.parameters = plan.parameters
+        self.trained_parameters = plan.trained_parameters
         self.state_bytes = plan.state_bytes
         self.saved_state_bytes = plan.saved_state_bytes
         self.constant_bytes = plan.constant_bytes

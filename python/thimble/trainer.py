@@ -14,6 +14,7 @@ from ._batches import Feeder
 from ._check import GRAPH, NUMBER, TEXT, WHOLE, listed, require
 from ._core import EpochReport, Evaluation, FitResult, Graph, Schedule, StepReport
 from ._optimizer import GradientClip, Objective, Optimizer, ParamGroup
+from ._scheme import Scheme, scheme_text
 from .callbacks import Callback, CallbackLike
 from .optimizers import AdamW
 from ._arrays import Array
@@ -86,6 +87,7 @@ def _options(
     schedule: Schedule | Callable[[int], float] | None = None,
     groups: Sequence[ParamGroup] = (),
     objectives: Sequence[Objective] = (),
+    scheme: Scheme | None = None,
     clip: GradientClip | float | None = None,
     ema_decay: float = 0.0,
     batch: int = 32,
@@ -143,6 +145,7 @@ def _options(
         schedule=schedule,
         groups=[(g.pattern, g.lr_scale, g.weight_decay, g.l1, g.l2, g.frozen) for g in groups],
         objectives=[(o.loss, o.parameters, _text(o.optimizer or "")) for o in objectives],
+        scheme=scheme_text(scheme),
         clip="none" if clip is None else clip.kind,
         clip_limit=0.0 if clip is None else clip.limit,
         batch=_whole("batch", batch, 1),
@@ -223,6 +226,10 @@ class Trainer(Weights):
         objectives: several losses, each for some of the parameters; the first that matches counts,
             and the rest follows the graph's loss. A step changes the parameters of all, by gradients
             at what they were before it
+        scheme: a sparse update: what is trained, all else is frozen; a dictionary such as
+            {"bias_last": 4, "weights": {"conv2": 0.25, "dense": [0, 3]}} or the path of a JSON file:
+            the biases of the last layers, and of layers all weights (1), a ratio of input channels
+            or a list of them; of a ratio those of the largest weights (see choose_channels)
         clip: a limit on gradients; a number limits the norm of all of them together
         ema_decay: share kept in a running average of the weights, which evaluate and predict then
             use; 0: no average
@@ -268,6 +275,7 @@ class Trainer(Weights):
         schedule: Schedule | Callable[[int], float] | None = None,
         groups: Sequence[ParamGroup] = (),
         objectives: Sequence[Objective] = (),
+        scheme: Scheme | None = None,
         clip: GradientClip | float | None = None,
         ema_decay: float = 0.0,
         batch: int = 32,
@@ -293,6 +301,7 @@ class Trainer(Weights):
             schedule=schedule,
             groups=groups,
             objectives=objectives,
+            scheme=scheme,
             clip=clip,
             ema_decay=ema_decay,
             batch=batch,

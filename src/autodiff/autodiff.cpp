@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "autodiff/rule_call.h"
+#include "autodiff/trained_slices.h"
 #include "autodiff/type_change.h"
 #include "ir/own_constant.h"
 
@@ -47,7 +48,12 @@ class Reverse {
 
   void accumulate(int id, Value gradient) {
     if (!gradient) return;
-    if (gradient.shape() != graph_.type(id).shape) {
+    // Rules give the gradient of a part where they can; else it is taken from the whole one.
+    const Shape wanted = ir::part_shape(graph_.type(id).shape, graph_.data(id).trained_part);
+    if (gradient.shape() == graph_.type(id).shape && gradient.shape() != wanted) {
+      gradient = trained_slices(graph_, gradient, id);
+    }
+    if (gradient.shape() != wanted) {
       throw Error("autodiff",
                   fmt::format("the gradient of {} {} has shape {}", graph_.data(id).name,
                               ir::to_string(graph_.type(id)), to_string(gradient.shape())));

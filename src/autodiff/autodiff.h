@@ -17,7 +17,7 @@ namespace thimble::autodiff {
 // A source value and its gradient.
 struct Gradient {
   int value;
-  int gradient;  // -1: zero; the target does not depend on the source
+  int gradient;  // -1: zero; of a parameter that is trained in part (TrainedPart), of this part
 };
 
 // The derivative of the target with respect to an output.

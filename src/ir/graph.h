@@ -56,6 +56,7 @@ struct ValueData {
   int producer = -1;         // node, or -1 for a source
   Shared<Initializer> init;  // parameters and state
   Shared<Array> data;        // constants: of their type
+  Shared<TrainedPart> trained_part = {};  // a parameter: what is trained of it, if it is trainable
 };
 
 // The gradient that an update reads, computed some rows at a time while the update runs, so that
@@ -191,6 +192,11 @@ class LayerScope {
   Graph& graph_;
   std::string name_;
 };
+
+// The shape of the part of a tensor.
+[[nodiscard]] Shape part_shape(const Shape& shape, const TrainedPart& part);
+// The indices of a parameter that is trained in part, as a constant of the graph: [count], i32.
+[[nodiscard]] Value trained_indices(Graph& graph, int id);
 
 // The kernels for a node.
 [[nodiscard]] ChosenKernels kernels_of(const Graph& graph, const Node& node);

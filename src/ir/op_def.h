@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,9 @@ struct OpDef {
   OptimizerRule optimizer;  // for an optimizer's rule: how it changes a parameter
   QuantizeRule quantized;   // what it becomes where a network is quantized
   IntegerRule integers;     // how parameters of whole numbers are trained
+  // The parameters of the layer that the op is; none: this node is none. Outputs are not given.
+  // Null: the op is no layer.
+  std::optional<LayerParameters> (*layer)(const KernelContext&) = nullptr;
 };
 
 // The types that input i takes in the op's usual kernels: those that it declares (ArgDoc::types).

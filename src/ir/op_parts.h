@@ -58,6 +58,9 @@ struct GradientRule {
   Attrs (*to_type)(DType) = nullptr;
   Routing routing;
   bool stops_gradient = false;  // outputs count as constants, so ops that read them need no vjp
+  // The attributes with which this op takes slices of its first input along an axis, those of the
+  // indices in its second input (one op of the library). Null: the op is not of this kind.
+  Attrs (*to_slices)(int axis) = nullptr;
 };
 
 // How passes may rewrite a node of this op.
@@ -227,6 +230,22 @@ struct DataFlow {
   IndexInput (*indices)(const KernelContext&) = nullptr;
 };
 
+// The parameters of the layer that an op is.
+struct LayerParameters {
+  int weight = -1;  // number of the input; -1: none
+  int bias = -1;    // of an input that may be left out, added to the results; -1: none
+  // The axis of the weight that counts input channels. The gradient rule then gives the gradient of
+  // the trained ones alone, where the weight is trained in part (TrainedPart). -1: there is none.
+  int input_channels = -1;
+};
+
+// The part of a parameter that is trained: some indices along an axis.
+struct TrainedPart {
+  int axis = 0;
+  std::vector<int64_t> indices;  // rising; none: all of the parameter is trained
+  friend bool operator==(const TrainedPart&, const TrainedPart&) = default;
+};
+
 // A tensor that an optimizer keeps for a parameter, "<parameter>.<name>".
 struct StateSpec {
   const char* name;
@@ -246,6 +265,10 @@ struct OptimizerRule {
   // null: none. Its inputs are {param, sums, rows, lr, step, states...} (see GivenRows), its
   // attributes the same settings.
   const OpDef* by_rows = nullptr;
+  // The op that applies the rule to a part of a parameter, with a gradient and states of the part's
+  // shape, and its attributes; null: none. Its other inputs are the same.
+  const OpDef* by_part = nullptr;
+  Attrs (*part_attrs)(const Attrs& settings, const TrainedPart& part) = nullptr;
   // Whether every element depends only on the same element of the gradient and of states of the
   // parameter's type. The kernels' parameters must then hold no size but their first field, the
   // number of elements (int).
@@ -268,9 +291,9 @@ struct IntegerRule {
   std::vector<double> (*bias_units)(const KernelContext&) = nullptr;
   // For an optimizer's rule: the op that applies it to i8 or i32 and rounds changes at random, with
   // the inputs {rng, param, grad, lr, step, states...}, and its attributes. Null: the rule has
-  // none.
+  // none. Of a parameter that is trained in part, gradient and states have the part's shape.
   const OpDef* update = nullptr;
-  Attrs (*update_attrs)(const Attrs& settings, int64_t stream) = nullptr;
+  Attrs (*update_attrs)(const Attrs& settings, int64_t stream, const TrainedPart& part) = nullptr;
 };
 
 }  // namespace thimble::ir

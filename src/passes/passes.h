@@ -26,6 +26,11 @@ namespace thimble::passes {
 // appended.
 [[nodiscard]] ir::Graph copy_stored_results(const ir::Graph& graph);
 
+// Sparse updates: takes slices by constant indices as soon as what they are slices of is computed,
+// so that a step keeps the slices for the backward pass and not the whole. Slices of parameters
+// stay where they are. Run it after gradients are appended.
+[[nodiscard]] ir::Graph slice_early(const ir::Graph& graph);
+
 // Dead code: drops nodes that no result and no update needs, and sources that nothing reads.
 [[nodiscard]] ir::Graph remove_dead_code(const ir::Graph& graph);
 

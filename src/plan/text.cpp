@@ -30,6 +30,8 @@ std::string totals(const Plan& plan) {
     out += fmt::format("  {:<36}{:>16} B\n", what, grouped(bytes));
   };
   row("parameters", plan.parameter_bytes);
+  const bool trains_some = plan.trained_parameters < plan.parameters;
+  if (trains_some) row("  of which no step changes", plan.read_only_bytes);
   row("state (moments, running statistics)", plan.state_bytes);
   if (plan.saved_state_bytes > 0) row("  saved by keeping 8 bits", plan.saved_state_bytes);
   if (plan.in_file_bytes > 0) row("  of both in the swap file", -plan.in_file_bytes);
@@ -44,6 +46,10 @@ std::string totals(const Plan& plan) {
                                  100.0;
   out += fmt::format("  lower bound for this order: {} B, packed {:.2f} % above it\n",
                      grouped(plan.lower_bound_bytes), above);
+  if (trains_some) {
+    out += fmt::format("trained: {} of {} parameters\n", grouped(plan.trained_parameters),
+                       grouped(plan.parameters));
+  }
   if (plan.input_pipeline_bytes > 0) {
     out +=
         fmt::format("beside it the input pipeline: {}\n", format_bytes(plan.input_pipeline_bytes));

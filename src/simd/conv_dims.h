@@ -19,6 +19,9 @@ typedef struct conv_dims {
   int accumulate;             /* 1: what the output held before is added (before the activation) */
   int k_first, k_count;       /* of a gradient of weights: those of the output channels
                                  [k_first, k_first + k_count) alone; k_count 0: all */
+  int c_of;                   /* of a gradient of weights where c counts some input channels of a
+                                 convolution: how many that has. Sums are then taken in the order
+                                 of its whole gradient. 0: c is all of them */
 } conv_dims;
 
 #endif

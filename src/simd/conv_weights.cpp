@@ -28,8 +28,8 @@ namespace thimble::simd {
 // however, compute results that straddle rows, and cutting images into planes takes about half a
 // cycle per value.
 inline bool prefers_planar_weights(const conv_dims& d) {
-  if (d.c / d.groups >= 16) return false;
-  const double c = d.c / d.groups;
+  if (whole_group_in(d) >= 16) return false;
+  const auto c = static_cast<double>(whole_group_in(d));
   const double k = d.k / d.groups;
   const double taps = static_cast<double>(d.r) * d.s;
   const double inputs = std::min(taps, static_cast<double>(d.stride_h) * d.stride_w);
@@ -38,7 +38,7 @@ inline bool prefers_planar_weights(const conv_dims& d) {
   const double planar = k * taps * c / 24 * (columns + shift) / columns + (c * inputs + k) / 2;
 
   const bool merged = merges_taps(d);
-  const double vectors = merged ? static_cast<double>(divide_up(int64_t{d.s} * d.c, 16)) : d.s;
+  const double vectors = merged ? static_cast<double>(divide_up(d.s * whole_group_in(d), 16)) : d.s;
   const double tiles = d.r * static_cast<double>(divide_up(d.k / d.groups, 8));
   const double borders = merged && d.pad_left > 0 ? d.s : 0;
   const double wide = tiles * (8 * vectors * 0.56 + (1 + borders) * 20 / columns);
@@ -62,7 +62,10 @@ inline WeightWorkspace carve_weight_workspace(Workspace& workspace, const conv_d
     // Longer dot products spread the cost of summing lanes at their end; data in the second-level
     // cache is fast enough.
     constexpr int64_t kBatchFloats = 40 * 1024;
-    all.shape = planar_shape(all.plan, all.plan.group_out, kBatchFloats);
+    ConvPlan whole = all.plan;
+    whole.group_in = static_cast<int>(whole_group_in(d));
+    all.shape = planar_shape(whole, whole.group_out, kBatchFloats);
+    all.shape.planes = all.shape.planes / whole.group_in * all.plan.group_in;
     all.copies = plan_loads(all.plan, all.shape, workspace);
     all.offsets = workspace.take<int32_t>(int64_t{all.plan.tap_count} * all.plan.group_in);
     all.partials = split_planar_weights(d, all.shape).partials;

@@ -23,6 +23,17 @@ inline int64_t conv_weight_count(const conv_dims& d) {
   return static_cast<int64_t>(d.k) * d.r * d.s * (d.c / d.groups);
 }
 
+// Input channels of a group of the whole convolution. They decide about the order of sums, so that
+// the gradient of some of them has the bits that it has within the gradient of all.
+inline int64_t whole_group_in(const conv_dims& d) {
+  return d.c_of > 0 ? d.c_of / d.groups : d.c / d.groups;
+}
+
+// Number of weights of the whole convolution.
+inline int64_t whole_weight_count(const conv_dims& d) {
+  return static_cast<int64_t>(d.k) * d.r * d.s * whole_group_in(d);
+}
+
 // Output channels whose weight gradient a call computes.
 inline int part_channels(const conv_dims& d) { return d.k_count > 0 ? d.k_count : d.k; }
 
@@ -36,7 +47,7 @@ inline int64_t part_weight_count(const conv_dims& d) {
 inline bool merges_taps(const conv_dims& d) {
   constexpr int64_t kLanes = 16;
   return d.groups == 1 && d.dilation_w == 1 &&
-         divide_up(int64_t{d.s} * d.c, kLanes) < d.s * divide_up(d.c, kLanes);
+         divide_up(d.s * whole_group_in(d), kLanes) < d.s * divide_up(whole_group_in(d), kLanes);
 }
 
 inline constexpr int64_t kLeastTaskMultiplyAdds = int64_t{1} << 15;
@@ -45,7 +56,7 @@ inline constexpr int64_t kLeastTaskMultiplyAdds = int64_t{1} << 15;
 inline int weight_partials(const conv_dims& d, int64_t tasks, int64_t units) {
   constexpr int64_t kWantedTasks = 16;
   constexpr int64_t kMostFloats = int64_t{1} << 19;  // limit of 2 MB for the partial sums
-  const int64_t weights = conv_weight_count(d);
+  const int64_t weights = whole_weight_count(d);
   const int64_t work = weights * d.n * d.p * d.q / std::max<int64_t>(1, tasks);
   const int64_t partials = std::min({divide_up(kWantedTasks, tasks), kMostFloats / weights + 1,
                                      std::max<int64_t>(1, work / kLeastTaskMultiplyAdds), units});

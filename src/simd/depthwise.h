@@ -65,7 +65,7 @@ inline DepthwiseWeightSplit split_depthwise_weights(const conv_dims& d) {
   constexpr int64_t kMostPartials = 16;
   constexpr int64_t kLeastMultiplyAdds = int64_t{1} << 17;
   const int64_t rows = static_cast<int64_t>(d.n) * d.p;
-  const int64_t work = rows * d.q * d.c * d.r * d.s;
+  const int64_t work = rows * d.q * (d.c_of > 0 ? d.c_of : d.c) * d.r * d.s;
   const int64_t partials =
       std::max<int64_t>(1, std::min({kMostPartials, work / kLeastMultiplyAdds, rows}));
   return {static_cast<int>(partials), divide_up(rows, partials)};

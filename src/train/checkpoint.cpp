@@ -18,6 +18,7 @@
 #include "io/safetensors/safetensors.h"
 #include "train/checked_tensors.h"
 #include "train/counters.h"
+#include "train/scheme.h"
 #include "train/stored_tensor.h"
 
 namespace thimble::train {
@@ -152,6 +153,7 @@ io::Metadata settings_of(const State& state) {
           {kAverageDecayKey, exact(options.ema_decay)},
           {"clip", text_of(options.clip)},
           {"groups", text_of(options.groups)},
+          {kSchemeKey, options.scheme ? options.scheme->text() : std::string(kNoScheme)},
           {"precision", to_string(options.precision)},
           {"loss_scaling",
            options.precision == DType::f16 ? text_of(options.loss_scaling) : std::string("none")},
@@ -168,7 +170,7 @@ io::Metadata settings_of(const State& state) {
 bool is_optional(const std::string& key) {
   return key == "clip" || key == "groups" || key == "objectives" || key == "precision" ||
          key == "loss_scaling" || key == "saved_activations" || key == "split_batch_norm" ||
-         key == kScalingKey || key == kRoundingKey;
+         key == kSchemeKey || key == kScalingKey || key == kRoundingKey;
 }
 
 // The name that users know.
@@ -177,6 +179,7 @@ std::string name_of_setting(const std::string& key) {
   if (key == "clip") return "clip (on the command line --clip-norm)";
   if (key == "groups") return "groups (on the command line --freeze)";
   if (key == kScalingKey) return "quantization_aware_scaling (on the command line --qas)";
+  if (key == kSchemeKey) return "scheme (on the command line --scheme)";
   return key;
 }
 

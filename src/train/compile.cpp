@@ -10,6 +10,7 @@
 #include "ir/wildcard.h"
 #include "passes/passes.h"
 #include "plan/binding.h"
+#include "train/scheme.h"
 #include "train/update.h"
 
 namespace thimble::train {
@@ -121,6 +122,7 @@ ir::Graph training_graph(const ir::Graph& model, const TrainerOptions& options, 
   ir::Graph graph = forward_graph(model, batch, ir::Phase::training);
   graph.outputs.clear();  // predictions are of no use to the step
   graph = passes::copy_stored_results(graph);
+  if (options.scheme) mark_trained(trained_parameters(model, *options.scheme), graph);
   freeze_groups(graph, options.groups);
   const Value scale =
       options.precision == DType::f16 ? loss_scale_source(graph, options.loss_scaling) : Value();
@@ -161,7 +163,7 @@ ir::Graph training_graph(const ir::Graph& model, const TrainerOptions& options, 
       }
       break;
   }
-  return graph;
+  return options.scheme ? passes::slice_early(graph) : graph;
 }
 
 ir::Graph evaluation_graph(const ir::Graph& model, int64_t batch) {

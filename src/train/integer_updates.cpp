@@ -42,8 +42,12 @@ Value parameter_units(ir::Graph& graph, int source) {
   const Units units = units_of(graph, source);
   if (units.sizes.empty()) return {};  // of no elements
   const double largest = *std::max_element(units.sizes.begin(), units.sizes.end());
+  const ir::TrainedPart& part = graph.data(source).trained_part;
+  const bool is_cut = !part.indices.empty() && units.axis == part.axis;
+  const size_t count = is_cut ? part.indices.size() : units.sizes.size();
   std::vector<float> sizes;
-  for (const double size : units.sizes) {
+  for (size_t i = 0; i < count; ++i) {
+    const double size = units.sizes[is_cut ? static_cast<size_t>(part.indices[i]) : i];
     sizes.push_back(static_cast<float>(std::max(size, kLeastScale * largest)));
   }
   std::vector<int64_t> dims;

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "ir/optimizer_value.h"
 #include "train/compile.h"
 #include "train/pipeline_bytes.h"
 #include "train/state.h"
@@ -132,6 +133,16 @@ std::vector<plan::RequestedStrategy> PlannedPrograms::requested_strategies() con
       if (objective.optimizer) objective.optimizer = with_whole_state(*objective.optimizer);
     }
     add("optimizer state in 8 bits", {}, false);
+  }
+  if (without.scheme) {
+    without.scheme.reset();
+    const TrainedCounts counts = trained_counts(find(update_key())->graph);
+    try {
+      add("sparse update", fmt::format("{} of {} parameters", counts.trained, counts.parameters),
+          false);
+    } catch (const Error&) {
+      // There is nothing to compare with where the whole model cannot be trained.
+    }
   }
   std::string frozen;
   for (const ParamGroup& group : options.groups) {

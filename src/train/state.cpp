@@ -13,6 +13,8 @@
 #include "train/compile.h"
 #include "train/pipeline_bytes.h"
 #include "train/saved_activations.h"
+#include "train/scheme.h"
+#include "train/state_bytes.h"
 #include "train/update.h"
 
 namespace thimble::train {
@@ -46,6 +48,16 @@ DType checked_precision(const TrainerOptions& options) {
                                             to_string(precision)));
   }
   return precision;
+}
+
+UpdateScheme chosen_channels(const ir::Graph& model, const TrainerOptions& options) {
+  UpdateScheme scheme = *options.scheme;
+  if (scheme.choice == UpdateScheme::Choice::contribution && has_ratios(scheme)) {
+    throw Error("scheme",
+                "chooses channels by their contribution, for which it needs samples: "
+                "call choose_channels and train with the scheme that it returns");
+  }
+  return with_channels(model, scheme, magnitudes(options.seed));
 }
 
 }  // namespace
@@ -86,6 +98,7 @@ State::State(ir::Graph graph, const TrainerOptions& wanted, Memos* memos, const 
       runner(wanted.threads),
       indices(index_checks(model)),
       own_momentum(wanted.optimizer.momentum()) {
+  if (options.scheme) options.scheme = chosen_channels(*original, options);
   if (finishes.empty() && options.precision == DType::f32) {
     original.reset();
   } else {
@@ -148,7 +161,17 @@ void State::allocate() {
   account->forget_peak();  // of measuring and planning
 }
 
-Plan State::plan() const { return planner_ ? planner_->plan() : *compiled_plan_; }
+Plan State::plan() const {
+  if (!planner_) return *compiled_plan_;
+  Plan plan = planner_->plan();
+  const auto program = runner.programs().find(update_key());
+  if (program == runner.programs().end()) return plan;
+  const TrainedCounts counts = trained_counts(program->second.program->graph());
+  plan.parameters = counts.parameters;
+  plan.trained_parameters = counts.trained;
+  plan.read_only_bytes = counts.read_only_bytes;
+  return plan;
+}
 
 double State::expected_stall_ms(double ran_ms, const exec::SwapCounters& swapped) const {
   if (!planner_) return 0.0;

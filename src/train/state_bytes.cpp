@@ -1,5 +1,7 @@
 #include "train/state_bytes.h"
 
+#include <set>
+
 #include "train/setting_visitor.h"
 
 namespace thimble::train {
@@ -24,6 +26,25 @@ int64_t saved_state_bytes(const ir::Graph& step) {
     saved += bytes_of(rule.states(settings, param)) - bytes_of(rule.states(node.attrs, param));
   }
   return saved;
+}
+
+TrainedCounts trained_counts(const ir::Graph& step) {
+  std::set<int> updated;
+  for (const ir::Node& node : step.nodes) {
+    for (const ir::Alias& alias : node.op->memory.updates) updated.insert(node.input(alias.in));
+  }
+  TrainedCounts counts;
+  for (size_t id = 0; id < step.values.size(); ++id) {
+    const ir::ValueData& data = step.values[id];
+    if (data.producer >= 0 || data.role != ir::Role::parameter) continue;
+    counts.parameters += data.type.shape.elements();
+    if (updated.count(static_cast<int>(id)) > 0) {
+      counts.trained += ir::part_shape(data.type.shape, data.trained_part).elements();
+    } else {
+      counts.read_only_bytes += size_bytes(data.type.dtype, data.type.shape);
+    }
+  }
+  return counts;
 }
 
 }  // namespace thimble::train

@@ -171,6 +171,25 @@ void read_checks(TrainingProgram& training, program::ByteReader& from) {
   }
 }
 
+// A sparse update. The settings of a program without one end before it.
+void write_scheme(const TrainingProgram& training, program::ByteWriter& to) {
+  if (!training.options.scheme) return;
+  to.text(training.options.scheme->text());
+  for (const int64_t number : {training.plan.parameters, training.plan.trained_parameters,
+                               training.plan.read_only_bytes}) {
+    to.number(number);
+  }
+}
+
+void read_scheme(TrainingProgram& training, program::ByteReader& from) {
+  if (from.at_end()) return;
+  training.options.scheme = UpdateScheme::parse(from.text("scheme"), from.file());
+  for (int64_t* const number : {&training.plan.parameters, &training.plan.trained_parameters,
+                                &training.plan.read_only_bytes}) {
+    *number = from.number("a number of trained parameters", 0, kMostOfOpenBatch);
+  }
+}
+
 }  // namespace
 
 std::vector<std::byte> settings_bytes(const TrainingProgram& training, const ValueSizes& values) {
@@ -185,6 +204,7 @@ std::vector<std::byte> settings_bytes(const TrainingProgram& training, const Val
   write_checks(training, to);
   write_plan(training.plan, to);
   write_value_sizes(values, to);
+  write_scheme(training, to);
   return to.bytes();
 }
 
@@ -215,6 +235,7 @@ ValueSizes read_settings(TrainingProgram& training, program::ByteReader& from) {
   read_checks(training, from);
   training.plan = read_plan(from);
   ValueSizes values = read_value_sizes(from);
+  read_scheme(training, from);
   if (!from.at_end()) from.fail("the settings", "are followed by something else");
   return values;
 }

@@ -1,31 +1,23 @@
 #include "train/update.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <cmath>
 #include <map>
 #include <optional>
 
+#include "autodiff/trained_slices.h"
 #include "autodiff/type_change.h"
 #include "ir/optimizer_value.h"
 #include "ir/own_constant.h"
 #include "ir/wildcard.h"
-#include "ops/families/random/random.h"
 #include "ops/families/update/gradients.h"
 #include "train/compile.h"
 #include "train/integer_updates.h"
+#include "train/parameter_update.h"
 
 namespace thimble::train {
 namespace {
-
-// A parameter that is to be updated.
-struct Trained {
-  Value param;
-  Value grad;
-  Value rows;  // row numbers if grad holds only some rows of the gradient
-  int layer;   // layer of the update
-};
 
 // The layer of the first node that reads the value, -1 for none.
 int layer_of_reader(const ir::Graph& graph, const std::vector<std::vector<int>>& consumers,
@@ -33,27 +25,6 @@ int layer_of_reader(const ir::Graph& graph, const std::vector<std::vector<int>>&
   const std::vector<int>& readers = consumers[static_cast<size_t>(id)];
   return readers.empty() ? -1 : graph.nodes[static_cast<size_t>(readers.front())].layer;
 }
-
-// Nodes added within this scope belong to the layer, and their values have the role of gradients.
-class GradientScope {
- public:
-  GradientScope(ir::Graph& graph, int layer) : graph_(graph), first_(graph.values.size()) {
-    graph.reopen_layer(layer);
-  }
-  ~GradientScope() {
-    graph_.end_layer();
-    for (size_t id = first_; id < graph_.values.size(); ++id) {
-      ir::ValueData& data = graph_.values[id];
-      if (data.role == ir::Role::activation) data.role = ir::Role::gradient;
-    }
-  }
-  GradientScope(const GradientScope&) = delete;
-  GradientScope& operator=(const GradientScope&) = delete;
-
- private:
-  ir::Graph& graph_;
-  size_t first_;
-};
 
 // The terms of a sum of gradients if each is given by some rows; returns false otherwise.
 bool row_parts(ir::Graph& graph, int gradient, std::vector<RowGradient>& parts) {
@@ -86,40 +57,23 @@ std::vector<Trained> trained_of(ir::Graph& graph, std::span<const autodiff::Grad
   for (const autodiff::Gradient& gradient : gradients) {
     if (gradient.gradient < 0) continue;
     all.push_back({graph.value(graph.updated(gradient.value)), graph.value(gradient.gradient),
-                   Value(), layer_of_reader(graph, consumers, gradient.value)});
+                   Value(), layer_of_reader(graph, consumers, gradient.value), gradient.value});
     take_rows(graph, all.back());
   }
   return all;
 }
 
-Value state(const Value& param, const ir::StateSpec& spec) {
-  ir::Graph& graph = param.graph();
-  const std::string name = param.name() + "." + spec.name;
-  const Initializer first = init::constant(spec.first);
-  if (graph.find_source(name)) {  // of the model
-    return graph.own_source(ir::kOwnPrefix + name, spec.type, ir::Role::state, first);
-  }
-  return graph.source(name, spec.type, ir::Role::state, first);
-}
-
 Value average(const Value& param) {
-  const Value average = state(param, {kAverageName, {DType::f32, param.shape()}});
+  const Value average = state_of(param, {kAverageName, {DType::f32, param.shape()}});
   param.graph().values[static_cast<size_t>(average.id())].average_of = param.name();
   return average;
 }
 
-Value gradient_sum(const Value& param) {
-  const Value sum = state(param, {kGradientSumName, {DType::f32, param.shape()}});
+Value gradient_sum(const Trained& trained) {
+  const Value& param = trained.param;
+  const Value sum = state_of(param, {kGradientSumName, {DType::f32, trained.grad.shape()}});
   param.graph().values[static_cast<size_t>(sum.id())].sums_gradients = true;
   return sum;
-}
-
-// Throws for a parameter with a sparse gradient, of which `what` would change all rows.
-[[noreturn]] void refuse_rows(const Trained& trained, const std::string& what,
-                              const std::string& instead) {
-  throw Error(trained.param.name(),
-              fmt::format("has a sparse gradient, but {}; {}, or leave out the embedding's sparse",
-                          what, instead));
 }
 
 const ParamGroup* group_of(const std::vector<ParamGroup>& groups, const std::string& name) {
@@ -155,7 +109,9 @@ void regularize(ir::Graph& graph, std::vector<Trained>& all,
     if (group == nullptr || (group->l1 == 0.0 && group->l2 == 0.0)) continue;
     if (t.rows) refuse_rows(t, "l1 and l2 pull at every row", "set both to 0 in its group");
     const GradientScope scope(graph, t.layer);
-    t.grad = ops::with_penalties(t.grad, t.param, group->l1, group->l2);
+    const bool in_part = !t.part().indices.empty();
+    const Value trained = in_part ? autodiff::trained_slices(graph, t.param, t.source) : t.param;
+    t.grad = ops::with_penalties(t.grad, trained, group->l1, group->l2);
   }
 }
 
@@ -293,82 +249,6 @@ double own_scale(const Objective& objective, const Optimizer& optimizer) {
       "optimizer; give that one a rate above 0");
 }
 
-// Names of the optimizers of a kind: "adagrad, adam, ...".
-std::string names_of(bool (*wanted)(const ir::OpDef&)) {
-  std::vector<std::string> names;
-  for (const ir::OpDef* op : ir::all_ops()) {
-    if (op->optimizer.name != nullptr && wanted(*op)) {
-      names.emplace_back(op->optimizer.name);
-    }
-  }
-  return fmt::format("{}", fmt::join(names, ", "));
-}
-
-// Throws if a rule cannot be applied to some rows only.
-void check_rows(const Trained& trained, const ir::OptimizerRule& rule, const ir::Attrs& settings) {
-  if (rule.by_rows == nullptr) {
-    refuse_rows(trained, fmt::format("{} updates whole tensors alone", rule.name),
-                "take one of " +
-                    names_of([](const ir::OpDef& op) { return op.optimizer.by_rows != nullptr; }));
-  }
-  const std::string reaching = rule.reaches_all_rows(settings);
-  if (reaching.empty()) return;
-  refuse_rows(
-      trained, fmt::format("{} of {} reaches every row", reaching, rule.name),
-      "do without it" +
-          std::string(reaching == "weight_decay" ? " (in a group for this parameter)" : ""));
-}
-
-// Appends the update of a parameter of whole numbers. Its random stream is that of the parameter,
-// so that programs for other batches draw the same numbers.
-void append_integer_update(ir::Graph& graph, const Trained& trained,
-                           const ir::OptimizerValue& optimizer, Value lr, Value number,
-                           const UpdateOptions& options) {
-  constexpr int64_t kFirstStream = int64_t{1} << 30;  // those of nodes are below
-  const Value& param = trained.param;
-  const ir::OptimizerRule& rule = optimizer.op->optimizer;
-  const ir::IntegerRule& integers = optimizer.op->integers;
-  if (integers.update == nullptr) {
-    const auto trains = [](const ir::OpDef& op) { return op.integers.update != nullptr; };
-    throw Error(param.name(),
-                fmt::format("is of {}, and {} trains f32 parameters alone; take one of {}",
-                            to_string(param.dtype()), rule.name, names_of(trains)));
-  }
-  const bool keeps_rest = options.integer_rounding == IntegerRounding::residual;
-  const Value first =
-      keeps_rest ? state(param, {kResidualName, {DType::i16, param.shape()}}) : ops::rng_of(graph);
-  Value units;
-  if (options.quantization_aware_scaling) units = parameter_units(graph, param.id());
-  std::vector<Value> inputs{first, param, trained.grad, lr, number, units};
-  for (const ir::StateSpec& spec : rule.states(optimizer.settings, param.shape())) {
-    inputs.push_back(state(param, spec));
-  }
-  graph.add(keeps_rest ? *integers.update->integers.update : *integers.update,
-            integers.update_attrs(optimizer.settings, kFirstStream + param.id()), inputs);
-}
-
-// Appends the update of one parameter by its optimizer's rule; returns the new value.
-Value append_update(ir::Graph& graph, const Trained& trained, const ir::OptimizerValue& optimizer,
-                    Value lr, Value number, bool scheduled_momentum) {
-  const ir::OptimizerRule& rule = optimizer.op->optimizer;
-  std::vector<Value> inputs{trained.param, trained.grad};
-  if (trained.rows) {
-    check_rows(trained, rule, optimizer.settings);
-    inputs.push_back(trained.rows);
-  }
-  inputs.push_back(lr);
-  inputs.push_back(number);
-  for (const ir::StateSpec& spec : rule.states(optimizer.settings, trained.param.shape())) {
-    inputs.push_back(state(trained.param, spec));
-  }
-  if (scheduled_momentum) {
-    if (trained.rows) refuse_rows(trained, "a cycled momentum reaches every row", "do without it");
-    inputs.resize(optimizer.op->signature.inputs.size() - 1);  // for states that it does not keep
-    inputs.push_back(graph.scalar(kMomentumName, DType::f32));
-  }
-  return graph.add(trained.rows ? *rule.by_rows : *optimizer.op, optimizer.settings, inputs)[0];
-}
-
 void update(ir::Graph& graph, std::vector<Trained> all, const UpdateOptions& options) {
   if (!(options.ema_decay >= 0.0) || options.ema_decay >= 1.0) {
     throw Error("ema_decay",
@@ -479,7 +359,7 @@ void append_accumulation(ir::Graph& graph, std::span<const autodiff::Gradient> g
   for (const Trained& t : trained_of(graph, gradients)) {
     refuse_accumulated_rows(t);
     const GradientScope scope(graph, t.layer);
-    ops::add_to_sum(gradient_sum(t.param), t.grad, weight);
+    ops::add_to_sum(gradient_sum(t), t.grad, weight);
   }
 }
 
@@ -492,7 +372,7 @@ void append_accumulated_updates(ir::Graph& graph, std::span<const autodiff::Grad
   for (Trained& t : all) {
     refuse_accumulated_rows(t);
     const GradientScope scope(graph, t.layer);
-    t.grad = ops::mean_of_sum(gradient_sum(t.param), t.grad, total, weight);
+    t.grad = ops::mean_of_sum(gradient_sum(t), t.grad, total, weight);
   }
   update(graph, std::move(all), options);
 }

@@ -25,7 +25,8 @@ constexpr const char* kTrainKeys =
 constexpr const char* kRecognitionKeys =
     "images recognised kinds real_images real_recognised real_kinds";
 constexpr const char* kPlanKeys =
-    "planned_peak_bytes lower_bound_bytes parameter_bytes state_bytes constant_bytes padding_bytes "
+    "planned_peak_bytes lower_bound_bytes parameter_bytes read_only_bytes parameters "
+    "trained_parameters state_bytes constant_bytes padding_bytes "
     "saved_state_bytes "
     "activation_peak_bytes "
     "workspace_bytes arena_bytes in_file_bytes staging_bytes swap_file_bytes no_swap "

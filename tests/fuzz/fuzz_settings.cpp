@@ -1,7 +1,9 @@
-// Any text as a schedule and as an optimizer: one whose own text means the same, or an Error.
+// Any text as a schedule, as an optimizer and as a scheme: one whose own text means the same, or an
+// Error.
 #include <thimble/error.h>
 #include <thimble/optimizers.h>
 #include <thimble/schedule.h>
+#include <thimble/update_scheme.h>
 
 #include <cmath>
 #include <cstdlib>
@@ -21,11 +23,16 @@ void parse_optimizer(std::string_view text) {
   if (thimble::Optimizer::parse(said).text() != said) std::abort();
 }
 
+void parse_scheme(std::string_view text) {
+  const auto scheme = thimble::UpdateScheme::parse(text);
+  if (thimble::UpdateScheme::parse(scheme.text()) != scheme) std::abort();
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  for (const auto parse : {parse_schedule, parse_optimizer}) {
+  for (const auto parse : {parse_schedule, parse_optimizer, parse_scheme}) {
     try {
       parse(text);
     } catch (const thimble::Error&) {

@@ -81,6 +81,42 @@ inline std::vector<RejectCase> rows_rejects(const Optimizer& optimizer) {
           {"another_number_of_rows", number.inputs, number.attrs, "the number of each row"}};
 }
 
+// A case of the same rule for a part of the parameter: the slices of some indices along an axis.
+inline OpCase part_case(std::string name, const Shape& shape, const ir::TrainedPart& part,
+                        const Optimizer& optimizer, const StateRanges& ranges = {},
+                        double step = 3) {
+  OpCase test = update_case(std::move(name), ir::part_shape(shape, part), optimizer, ranges, step);
+  test.attrs = optimizer.value().op->optimizer.part_attrs(test.attrs, part);
+  test.inputs[0].shape = shape;
+  test.expect[0] = shape;
+  return test;
+}
+
+// Cases of every rule for a part: along each axis, all of it, and more than one piece of work.
+inline std::vector<OpCase> part_cases(const Optimizer& optimizer, const StateRanges& ranges = {}) {
+  return {part_case("channels", {3, 2, 5}, {2, {1, 4}}, optimizer, ranges),
+          part_case("rows", {6, 3}, {0, {0, 2, 5}}, optimizer, ranges, 1),
+          part_case("between", {2, 4, 3}, {1, {3}}, optimizer, ranges),
+          part_case("all", {3, 2}, {1, {0, 1}}, optimizer, ranges),
+          part_case("whole", {7}, {}, optimizer, ranges),
+          part_case("skipped", {4, 4}, {1, {2}}, optimizer, ranges, 0),
+          part_case("none", {0, 4}, {1, {2}}, optimizer, ranges),
+          part_case("over_many_tasks", {900, 11}, {1, {0, 3, 4, 7, 10}}, optimizer, ranges)};
+}
+
+inline std::vector<RejectCase> part_rejects(const Optimizer& optimizer) {
+  const OpCase falls = part_case("", {2, 4}, {1, {2, 1}}, optimizer);
+  const OpCase beyond = part_case("", {2, 4}, {1, {1, 4}}, optimizer);
+  OpCase axis = part_case("", {2, 4}, {1, {1}}, optimizer);
+  axis.attrs = optimizer.value().op->optimizer.part_attrs(optimizer.value().settings, {2, {1}});
+  OpCase gradient = part_case("", {2, 4}, {1, {1}}, optimizer);
+  gradient.inputs[1].shape = {2, 4};
+  return {{"falling_indices", falls.inputs, falls.attrs, "indices of the part must rise"},
+          {"an_index_beyond_the_axis", beyond.inputs, beyond.attrs, "lie within its axis"},
+          {"another_axis", axis.inputs, axis.attrs, "axis of the part is none of param"},
+          {"a_whole_gradient", gradient.inputs, gradient.attrs, "gradient of the part's shape"}};
+}
+
 // What a case of a rule for whole numbers has besides.
 struct IntegerSetting {
   DType dtype = DType::i8;     // or i32
@@ -88,12 +124,16 @@ struct IntegerSetting {
   std::vector<Shape> units{};  // their shape; empty: none
   StateRanges ranges{};
   double step = 3;
+  ir::TrainedPart part{};
 };
 
 inline OpCase integer_case(std::string name, const Shape& shape, const Optimizer& optimizer,
                            const IntegerSetting& setting = {}) {
-  OpCase test = update_case(std::move(name), shape, optimizer, setting.ranges, setting.step);
-  test.attrs = optimizer.value().op->integers.update_attrs(test.attrs, 5);
+  OpCase test = update_case(std::move(name), ir::part_shape(shape, setting.part), optimizer,
+                            setting.ranges, setting.step);
+  test.attrs = optimizer.value().op->integers.update_attrs(test.attrs, 5, setting.part);
+  test.inputs[0].shape = shape;
+  test.expect[0] = shape;
   test.inputs[0].dtype = setting.dtype;
   // Biases stay within int8, so that both types have the same numbers.
   test.inputs[0].low = setting.dtype == DType::i8 ? -128.0 : -100.0;
@@ -120,17 +160,21 @@ inline std::vector<OpCase> integer_cases(const Optimizer& optimizer, bool residu
     setting.residual = residual;
     return integer_case(name, shape, optimizer, setting);
   };
-  return {of("weights", {3, 7}),
-          of("first_step", {11}, {.step = 1}),
-          of("biases", {19}, {.dtype = DType::i32}),
-          of("skipped", {9}, {.dtype = DType::i32, .step = 0}),
-          of("one_unit", {3, 7}, {.units = {Shape()}}),
-          of("units_of_channels", {5, 3, 7}, {.units = {Shape{5, 1, 1}}}),
-          of("units_of_a_later_axis", {3, 700, 2}, {.units = {Shape{1, 700, 1}}}),
-          of("units_of_biases", {2100}, {.dtype = DType::i32, .units = {Shape{2100}}}),
-          of("many", {3001}),
-          of("scalar", {}),
-          of("empty", {0})};
+  return {
+      of("weights", {3, 7}),
+      of("first_step", {11}, {.step = 1}),
+      of("biases", {19}, {.dtype = DType::i32}),
+      of("skipped", {9}, {.dtype = DType::i32, .step = 0}),
+      of("one_unit", {3, 7}, {.units = {Shape()}}),
+      of("units_of_channels", {5, 3, 7}, {.units = {Shape{5, 1, 1}}}),
+      of("units_of_a_later_axis", {3, 700, 2}, {.units = {Shape{1, 700, 1}}}),
+      of("units_of_biases", {2100}, {.dtype = DType::i32, .units = {Shape{2100}}}),
+      of("many", {3001}),
+      of("part", {5, 3, 4}, {.units = {Shape{5, 1, 1}}, .part = {2, {0, 3}}}),
+      of("part_of_many", {40, 90},
+         {.units = {Shape{13, 1}}, .part = {0, {1, 2, 5, 8, 13, 14, 15, 16, 20, 21, 25, 30, 39}}}),
+      of("scalar", {}),
+      of("empty", {0})};
 }
 
 inline std::vector<RejectCase> integer_rejects(const Optimizer& optimizer, bool residual) {
@@ -145,7 +189,13 @@ inline std::vector<RejectCase> integer_rejects(const Optimizer& optimizer, bool 
       integer_case("", {2, 3}, optimizer, {.residual = residual, .units = {Shape{2, 3}}});
   const OpCase rank =
       integer_case("", {2, 3}, optimizer, {.residual = residual, .units = {Shape{2}}});
+  OpCase part = integer_case("", {4}, optimizer, {.residual = residual, .part = {0, {1, 2}}});
+  part.inputs[2].shape = {4};
+  const OpCase index =
+      integer_case("", {4}, optimizer, {.residual = residual, .part = {0, {1, 4}}});
   std::vector<RejectCase> rejects{
+      {"a_whole_gradient_of_a_part", part.inputs, part.attrs, "the parameter's shape"},
+      {"an_index_beyond_the_axis", index.inputs, index.attrs, "lie within its axis"},
       {"gradient_of_another_shape", shape.inputs, shape.attrs, "the parameter's shape"},
       {"a_parameter_of_f32", real.inputs, real.attrs, "param must be"},
       {"more_units_than_channels", units.inputs, units.attrs, "expected one unit"},

@@ -57,7 +57,7 @@ std::vector<Number> moved(const Optimizer& optimizer, const Setting& s) {
   inputs.insert(inputs.begin(),
                 tensor<uint32_t>(DType::u32, {6}, {1, 2, s.words_of_step, 0, 0, 0}));
   const ir::IntegerRule& integers = optimizer.value().op->integers;
-  const ir::Attrs attrs = integers.update_attrs(optimizer.value().settings, s.stream);
+  const ir::Attrs attrs = integers.update_attrs(optimizer.value().settings, s.stream, {});
   return values_of<Number>(run_op(*integers.update, attrs, inputs, Kernel::fast)[0]);
 }
 
@@ -194,7 +194,7 @@ TEST(rounded_update, with_states_of_8_bits_is_the_rule_of_f32) {
                              Kernel::reference);
   const std::vector<int8_t> numbers(1200, 20);
   const auto got = run_op(
-      *op.integers.update, op.integers.update_attrs(optimizer.value().settings, 3),
+      *op.integers.update, op.integers.update_attrs(optimizer.value().settings, 3, {}),
       {tensor<uint32_t>(DType::u32, {6}, {1, 2, 3, 0, 0, 0}), tensor(DType::i8, shape, numbers),
        tensor(shape, grad), lr, step, tensor({3, 1}, units), moment, moment, scales, scales},
       Kernel::fast);
@@ -234,7 +234,7 @@ TEST(rounded_update, moves_both_types_alike) {
   const ir::OpDef& rounded = *optimizer.value().op->integers.update;
   const auto run = [&](const ir::OpDef& op, const Tensor& first, const Tensor& param) {
     return run_op(
-        op, optimizer.value().op->integers.update_attrs(optimizer.value().settings, 3),
+        op, optimizer.value().op->integers.update_attrs(optimizer.value().settings, 3, {}),
         {first, param, tensor(shape, grad), tensor({}, std::vector<float>{0.5F}),
          tensor<int32_t>(DType::i32, {}, {3}), tensor(shape, std::vector<float>(1500, 1.5F)),
          tensor(DType::u8, shape, codes), tensor({6}, std::vector<float>(6, 0.7F))},
@@ -260,7 +260,7 @@ struct Kept {
 };
 Kept kept(const Optimizer& optimizer, Setting s, int steps, double first = 0.0) {
   const ir::IntegerRule& integers = optimizer.value().op->integers;
-  const ir::Attrs attrs = integers.update_attrs(optimizer.value().settings, 0);
+  const ir::Attrs attrs = integers.update_attrs(optimizer.value().settings, 0, {});
   s.number = first;
   std::vector<Tensor> inputs = inputs_of<int8_t>(optimizer, s, {1});
   inputs.insert(inputs.begin(), tensor<int16_t>(DType::i16, {1}, {0}));

@@ -10,6 +10,7 @@ struct AdamRule : AdamFamily<Adam, AdamRule> {
   static constexpr const char* name = "adam_update";
   static constexpr const char* optimizer = "adam";
   static constexpr const char* rows_name = "adam_rows_update";
+  static constexpr const char* part_name = "adam_part_update";
   static constexpr const char* rounded_name = "adam_rounded_update";
   static constexpr const char* residual_name = "adam_residual_update";
   static constexpr const char* doc =

@@ -16,6 +16,15 @@ THIMBLE_OP_CASES(adam_rows_update) {
   return table;
 }
 
+THIMBLE_OP_CASES(adam_part_update) {
+  OpCases table{.cases = part_cases(Adam{.weight_decay = 0.1}), .rejects = part_rejects(Adam{})};
+  table.cases.push_back(part_case("amsgrad", {4, 6}, {1, {1, 5}}, Adam{.amsgrad = true}));
+  const OpCase coded =
+      part_case("", {64, 64}, {1, {3, 60}}, Adam{.state_bits = 8, .min_8bit_size = 1});
+  table.rejects.push_back({"state_of_8_bits", coded.inputs, coded.attrs, "exp_avg must be f32"});
+  return table;
+}
+
 THIMBLE_OP_CASES(adam_rounded_update) { return adam_integer_cases<Adam>(false); }
 THIMBLE_OP_CASES(adam_residual_update) { return adam_integer_cases<Adam>(true); }
 

@@ -11,6 +11,7 @@ struct AdamWRule : AdamFamily<AdamW, AdamWRule> {
   static constexpr const char* optimizer = "adamw";
   static constexpr const char* type_name = "AdamW";
   static constexpr const char* rows_name = "adamw_rows_update";
+  static constexpr const char* part_name = "adamw_part_update";
   static constexpr const char* rounded_name = "adamw_rounded_update";
   static constexpr const char* residual_name = "adamw_residual_update";
   static constexpr const char* doc =

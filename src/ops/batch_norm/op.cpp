@@ -132,6 +132,9 @@ const OpDef& batch_norm_op() {
           .rebuild = rebuild,
       },
       .flow{.samples = [](const ir::SamplesContext&) { return ir::Samples::statistics; }},
+      .layer = [](const ir::KernelContext&) -> std::optional<ir::LayerParameters> {
+        return ir::LayerParameters{.weight = 1, .bias = 2};
+      },
   };
   return def;
 }

@@ -11,6 +11,7 @@
 #include "ops/families/conv/conv.h"
 #include "ops/families/conv/conv_kernel_dims.h"
 #include "ops/families/conv/conv_kernels.h"
+#include "ops/families/conv/trained.h"
 #include "ops/families/unary/activation_grad.h"
 
 #define THIMBLE_OP conv2d
@@ -52,12 +53,14 @@ std::vector<Value> vjp(const ir::VjpContext& c) {
   std::vector<Value> grads(3);
   // The weight gradient is computed first: the input is not needed after it.
   if (c.need(1)) {
-    grads[1] = conv2d_weight_grad(x, dy,
+    const TrainedChannels trained = trained_channels(x, dy, weight, attrs.groups);
+    grads[1] = conv2d_weight_grad(trained.x, trained.dy,
                                   {.kernel = image_size(weight.shape()),
                                    .stride = attrs.stride,
                                    .padding = attrs.padding,
                                    .dilation = attrs.dilation,
-                                   .groups = attrs.groups});
+                                   .groups = trained.groups,
+                                   .whole_channels = trained.whole_channels});
   }
   if (c.need(2)) grads[2] = sum_to(dy, c.input(2).shape());
   if (c.need(0)) {
@@ -122,6 +125,10 @@ const OpDef& conv2d_op() {
           },
           .rescales = true,
       },
+      .layer =
+          [](const ir::KernelContext& c) {
+            return conv_parameters(c, c.attrs.as<Conv2dAttrs>().groups);
+          },
   };
   return def;
 }

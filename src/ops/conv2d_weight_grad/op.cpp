@@ -23,6 +23,8 @@ std::vector<ir::TensorType> infer(const ir::InferContext& c) {
             "expected groups to divide the channels of x and dy");
   const Window window = convolution_of(attrs, attrs.kernel).window;
   check_window(c, window);
+  c.require(attrs.whole_channels == 0 || attrs.whole_channels >= x[3],
+            "expected whole_channels of at least the channels of x");
   c.require(window_places(c, window, image_size(x)) == image_size(dy),
             "expected dy to be as large as the convolution's result");
   return {{DType::f32, {dy[3], attrs.kernel.h, attrs.kernel.w, x[3] / attrs.groups}}};
@@ -30,7 +32,10 @@ std::vector<ir::TensorType> infer(const ir::InferContext& c) {
 
 ir::Params params(const ir::KernelContext& c) {
   const auto& attrs = c.attrs.as<Conv2dWeightGradAttrs>();
-  return conv_sizes(convolution_of(attrs, attrs.kernel), c.in(0), c.in(1), image_size(c.in(0)));
+  conv2d_weight_grad_dims d =
+      conv_sizes(convolution_of(attrs, attrs.kernel), c.in(0), c.in(1), image_size(c.in(0)));
+  d.c_of = static_cast<int>(attrs.whole_channels);
+  return d;
 }
 
 const OpDef& conv2d_weight_grad_op() {
@@ -89,6 +94,8 @@ void describe(Conv2dWeightGradAttrs& a, ir::FieldVisitor& v) {
   v.field("padding", a.padding, "of the convolution");
   v.field("dilation", a.dilation, "of the convolution");
   v.field("groups", a.groups, "of the convolution");
+  v.field("whole_channels", a.whole_channels,
+          "input channels of the convolution, where x holds only some; 0: x holds all");
 }
 
 Value conv2d_weight_grad(Value x, Value dy, const Conv2dWeightGradAttrs& attrs) {

@@ -12,6 +12,9 @@ struct Conv2dWeightGradAttrs {
   Padding padding;
   Pair dilation = 1;
   int64_t groups = 1;
+  // Where x holds only some input channels of the convolution (of a depthwise one, dy as well): how
+  // many that has. Each sum then has the bits that it has in the gradient of all. 0: x holds all.
+  int64_t whole_channels = 0;
 };
 void describe(Conv2dWeightGradAttrs& attrs, ir::FieldVisitor& visitor);
 

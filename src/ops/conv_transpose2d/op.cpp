@@ -9,7 +9,9 @@
 #include "ops/families/conv/conv.h"
 #include "ops/families/conv/conv_kernel_dims.h"
 #include "ops/families/conv/conv_kernels.h"
+#include "ops/families/conv/trained.h"
 #include "ops/families/conv/transposed.h"
+#include "ops/families/move/trained.h"
 #include "ops/families/unary/activation_grad.h"
 
 #define THIMBLE_OP conv_transpose2d
@@ -54,7 +56,7 @@ std::vector<Value> vjp(const ir::VjpContext& c) {
   std::vector<Value> grads(3);
   // The weight gradient is computed first: the input is not needed after it.
   if (c.need(1)) {
-    grads[1] = conv2d_weight_grad(dy, x,
+    grads[1] = conv2d_weight_grad(dy, trained_slices(x, 3, weight, attrs.groups == 1 ? 0 : -1),
                                   {.kernel = image_size(weight.shape()),
                                    .stride = attrs.stride,
                                    .padding = attrs.padding,
@@ -125,6 +127,10 @@ const OpDef& conv_transpose2d_op() {
           },
       },
       .quantized{.build = quantized, .weights = weights, .rescales = true},
+      .layer =
+          [](const ir::KernelContext& c) {
+            return conv_transpose_parameters(c.attrs.as<ConvTranspose2dAttrs>().groups);
+          },
   };
   return def;
 }

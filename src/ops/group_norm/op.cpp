@@ -152,6 +152,9 @@ const OpDef& group_norm_op() {
                 return group_norm_rebuild(attrs.as<GroupNormAttrs>().epsilon);
               },
       },
+      .layer = [](const ir::KernelContext&) -> std::optional<ir::LayerParameters> {
+        return ir::LayerParameters{.weight = 1, .bias = 2};
+      },
   };
   return def;
 }

@@ -116,12 +116,14 @@ const OpDef& index_select_op() {
         return {
             moved_type(c, 0, resized(c, 0, c.attrs.as<IndexSelectOptions>().axis, c.shape(1)[0]))};
       },
-      .gradient{.vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
-        const int64_t axis = c.attrs.as<IndexSelectOptions>().axis;
-        const IndexSelectGradAttrs attrs{axis, c.input(0).shape()[static_cast<int>(axis)]};
-        return {c.grad().graph().add1(index_select_grad_op(), ir::Attrs::of(attrs),
-                                      {c.grad(), c.input(1)})};
-      }},
+      .gradient{
+          .vjp = [](const ir::VjpContext& c) -> std::vector<Value> {
+            const int64_t axis = c.attrs.as<IndexSelectOptions>().axis;
+            const IndexSelectGradAttrs attrs{axis, c.input(0).shape()[static_cast<int>(axis)]};
+            return {c.grad().graph().add1(index_select_grad_op(), ir::Attrs::of(attrs),
+                                          {c.grad(), c.input(1)})};
+          },
+          .to_slices = [](int axis) { return ir::Attrs::of(IndexSelectOptions{.axis = axis}); }},
       .kernels{
           .params = [](const ir::KernelContext& c) -> ir::Params {
             return dims_of(c.in(0), c.attrs.as<IndexSelectOptions>().axis, c.in(1),

@@ -101,6 +101,9 @@ const OpDef& instance_norm_op() {
                 return group_norm_rebuild(attrs.as<InstanceNormAttrs>().epsilon);
               },
       },
+      .layer = [](const ir::KernelContext&) -> std::optional<ir::LayerParameters> {
+        return ir::LayerParameters{.weight = 1, .bias = 2};
+      },
   };
   return def;
 }

@@ -144,6 +144,9 @@ const OpDef& layer_norm_op() {
                   const bool all = c.attrs.as<LayerNormAttrs>().dims == c.in(0).rank();
                   return all ? ir::Samples::mixed : ir::Samples::independent;
                 }},
+      .layer = [](const ir::KernelContext&) -> std::optional<ir::LayerParameters> {
+        return ir::LayerParameters{.weight = 1, .bias = 2};
+      },
   };
   return def;
 }

@@ -8,6 +8,7 @@
 #include "ir/graph.h"
 #include "ops/families/binary/broadcast.h"
 #include "ops/families/kernel/integers.h"
+#include "ops/families/move/trained.h"
 #include "ops/families/unary/activation_grad.h"
 #include "ops/matmul/simd.h"
 #include "simd/gemm.h"
@@ -106,14 +107,15 @@ Value gradient_of_a(const MatmulAttrs& attrs, Value a, Value b, Value dy) {
 }
 
 Value gradient_of_b(const MatmulAttrs& attrs, Value a, Value b, Value dy) {
-  if (is_one_product(a.shape(), b.shape(), attrs)) {
-    a = all_rows(a);
+  const bool one = is_one_product(a.shape(), b.shape(), attrs);
+  if (one) {
+    a = all_rows(trained_slices(a, a.shape().rank() - 1, b, attrs.transpose_b ? 1 : 0));
     dy = all_rows(dy);
   }
   const Value db = attrs.transpose_b
                        ? matmul(dy, a, {.transpose_a = true, .transpose_b = attrs.transpose_a})
                        : matmul(a, dy, {.transpose_a = !attrs.transpose_a});
-  return sum_to(db, b.shape());
+  return one ? db : sum_to(db, b.shape());
 }
 
 std::vector<Value> vjp(const ir::VjpContext& c) {
@@ -185,6 +187,12 @@ std::optional<ir::WeightLayout> weights(const ir::KernelContext& c) {
   return ir::WeightLayout{.channels = attrs.transpose_b ? 0 : 1, .transposed = !attrs.transpose_b};
 }
 
+std::optional<ir::LayerParameters> layer(const ir::KernelContext& c) {
+  const auto& attrs = c.attrs.as<MatmulAttrs>();
+  if (!is_one_product(c.in(0), c.in(1), attrs)) return std::nullopt;
+  return ir::LayerParameters{.weight = 1, .bias = 2, .input_channels = attrs.transpose_b ? 1 : 0};
+}
+
 const OpDef& matmul_op() {
   static const OpDef def{
       .name = "matmul",
@@ -217,6 +225,7 @@ const OpDef& matmul_op() {
                   return is_one_product(c.in(0), c.in(1), c.attrs.as<MatmulAttrs>());
                 }},
       .quantized{.build = quantized, .weights = weights, .rescales = true},
+      .layer = layer,
   };
   return def;
 }

@@ -5,6 +5,7 @@
 
 #include "ir/graph.h"
 #include "ops/families/conv/conv.h"
+#include "ops/families/conv/trained.h"
 #include "ops/families/quantized/inside.h"
 #include "ops/families/quantized/quantized.h"
 #include "ops/quantized_conv2d/dims.h"
@@ -76,12 +77,14 @@ std::vector<Value> vjp(const ir::VjpContext& c) {
       c.output());
   std::vector<Value> grads(3);
   if (c.need(1)) {
-    grads[1] = conv2d_weight_grad(centered(x), by_sum,
+    const TrainedChannels trained = trained_channels(x, by_sum, weight, attrs.groups);
+    grads[1] = conv2d_weight_grad(centered(trained.x), trained.dy,
                                   {.kernel = image_size(weight.shape()),
                                    .stride = attrs.stride,
                                    .padding = attrs.padding,
                                    .dilation = attrs.dilation,
-                                   .groups = attrs.groups});
+                                   .groups = trained.groups,
+                                   .whole_channels = trained.whole_channels});
   }
   if (c.need(2)) grads[2] = sum_to(by_sum, c.input(2).shape());
   if (c.need(0)) {
@@ -134,6 +137,10 @@ const OpDef& quantized_conv2d_op() {
                     [](const ir::KernelContext& c) {
                       return bias_units(*c.inputs[0], *c.inputs[1], c.in(1)[0]);
                     }},
+      .layer =
+          [](const ir::KernelContext& c) {
+            return conv_parameters(c, c.attrs.as<QuantizedConv2dAttrs>().groups);
+          },
   };
   return def;
 }

@@ -5,7 +5,9 @@
 
 #include "ir/graph.h"
 #include "ops/families/conv/conv.h"
+#include "ops/families/conv/trained.h"
 #include "ops/families/conv/transposed.h"
+#include "ops/families/move/trained.h"
 #include "ops/families/quantized/inside.h"
 #include "ops/families/quantized/quantized.h"
 #include "ops/quantized_conv_transpose2d/dims.h"
@@ -66,7 +68,8 @@ std::vector<Value> vjp(const ir::VjpContext& c) {
       c.output());
   std::vector<Value> grads(3);
   if (c.need(1)) {
-    grads[1] = conv2d_weight_grad(by_sum, centered(x),
+    const Value trained = trained_slices(x, 3, weight, attrs.groups == 1 ? 0 : -1);
+    grads[1] = conv2d_weight_grad(by_sum, centered(trained),
                                   {.kernel = image_size(weight.shape()),
                                    .stride = attrs.stride,
                                    .padding = attrs.padding,
@@ -135,6 +138,10 @@ const OpDef& quantized_conv_transpose2d_op() {
                     [](const ir::KernelContext& c) {
                       return bias_units(*c.inputs[0], *c.inputs[1], c.out()[3]);
                     }},
+      .layer =
+          [](const ir::KernelContext& c) {
+            return conv_transpose_parameters(c.attrs.as<QuantizedConvTranspose2dAttrs>().groups);
+          },
   };
   return def;
 }

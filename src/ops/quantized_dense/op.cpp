@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "ir/graph.h"
+#include "ops/families/move/trained.h"
 #include "ops/families/quantized/inside.h"
 #include "ops/families/quantized/quantized.h"
 #include "ops/quantized_dense/dims.h"
@@ -89,7 +90,6 @@ std::vector<Value> vjp(const ir::VjpContext& c) {
   const Value weight = c.input(1);
   const ir::Graph& graph = x.graph();
   const int64_t units = weight.shape()[0];
-  const int64_t features = weight.shape()[1];
   const std::vector<double> factors =
       sum_factors(graph.type(x.id()), graph.type(weight.id()), attrs.scale, units);
   const Value masked = straight_through(c, inside_op());
@@ -98,7 +98,9 @@ std::vector<Value> vjp(const ir::VjpContext& c) {
   const Value by_sum = times_channels(reshape(masked, {rows, units}), factors, c.output());
   std::vector<Value> grads(3);
   if (c.need(1)) {
-    grads[1] = matmul(by_sum, reshape(centered(x), {rows, features}), {.transpose_a = true});
+    const Value trained = trained_slices(x, x.shape().rank() - 1, weight, 1);
+    grads[1] = matmul(by_sum, reshape(centered(trained), {rows, trained.shape()[-1]}),
+                      {.transpose_a = true});
   }
   if (c.need(2)) grads[2] = sum_to(by_sum, c.input(2).shape());
   if (c.need(0)) grads[0] = reshape(matmul(by_sum, integers(weight)), x.shape());
@@ -147,6 +149,9 @@ const OpDef& quantized_dense_op() {
                     [](const ir::KernelContext& c) {
                       return bias_units(*c.inputs[0], *c.inputs[1], c.in(1)[0]);
                     }},
+      .layer = [](const ir::KernelContext&) -> std::optional<ir::LayerParameters> {
+        return ir::LayerParameters{.weight = 1, .bias = 2, .input_channels = 1};
+      },
   };
   return def;
 }

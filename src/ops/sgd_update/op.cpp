@@ -2,6 +2,7 @@
 
 #include "ops/families/update/coded_states.h"
 #include "ops/families/update/integer_update.h"
+#include "ops/families/update/part_update.h"
 #include "ops/families/update/row_update.h"
 #include "ops/sgd_update/dims.h"
 #include "parallel/thread_pool.h"
@@ -77,6 +78,11 @@ struct Sgd {
     return s.momentum != 0.0 ? "momentum" : s.weight_decay != 0.0 ? "weight_decay" : "";
   }
   static const OpDef& by_rows() { return RowUpdate<Sgd>::op(); }
+  static constexpr const char* part_name = "sgd_part_update";
+  static const OpDef& by_part() { return PartUpdate<Sgd>::op(); }
+  static ir::Attrs part_attrs(const ir::Attrs& settings, const ir::TrainedPart& part) {
+    return PartUpdate<Sgd>::attrs(settings, part);
+  }
   static constexpr const char* rounded_name = "sgd_rounded_update";
   static constexpr const char* residual_name = "sgd_residual_update";
   static ir::IntegerRule integers() { return integer_rule<Sgd>(); }

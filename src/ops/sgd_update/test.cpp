@@ -81,6 +81,16 @@ THIMBLE_OP_CASES(sgd_rows_update) {
   return table;
 }
 
+THIMBLE_OP_CASES(sgd_part_update) {
+  OpCases table{.cases = part_cases(SGD{.momentum = 0.9, .weight_decay = 0.1}),
+                .rejects = part_rejects(SGD{})};
+  table.cases.push_back(part_case("plain", {5, 3}, {1, {0, 2}}, SGD{}));
+  table.cases.push_back(
+      with_momentum(part_case("scheduled_momentum", {3, 5}, {1, {2, 3}}, SGD{.momentum = 0.9}),
+                    SGD{.momentum = 0.9}));
+  return table;
+}
+
 namespace {
 
 OpCases for_integers(bool residual) {

@@ -7,6 +7,7 @@
 #include "ops/families/update/coded_states.h"
 #include "ops/families/update/integer_update.h"
 #include "ops/families/update/moments.h"
+#include "ops/families/update/part_update.h"
 #include "ops/families/update/row_update.h"
 
 namespace thimble::ops {
@@ -79,6 +80,10 @@ struct AdamFamily {
     return s.weight_decay != 0.0 ? "weight_decay" : s.state_bits != 32 ? "state_bits=8" : "";
   }
   static const OpDef& by_rows() { return RowUpdate<T>::op(); }
+  static const OpDef& by_part() { return PartUpdate<T>::op(); }
+  static ir::Attrs part_attrs(const ir::Attrs& settings, const ir::TrainedPart& part) {
+    return PartUpdate<T>::attrs(settings, part);
+  }
   static bool shrinks(const S& s) { return T::decoupled(s); }
   static ir::IntegerRule integers() { return integer_rule<T>(); }
   static constexpr ir::KernelFn ref = whole_or_coded<adam_dims, &f32::adam_ref, &f32::adam8_ref>;

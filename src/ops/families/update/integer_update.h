@@ -12,10 +12,13 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <span>
 #include <vector>
 
+#include "ir/graph.h"
 #include "ops/families/random/random.h"
 #include "ops/families/update/block_codes.h"
+#include "ops/families/update/part.h"
 #include "ops/families/update/update.h"
 #include "parallel/thread_pool.h"
 #include "simd/workspace.h"
@@ -27,11 +30,19 @@ template <class Settings>
 struct IntegerUpdateAttrs {
   Settings settings;
   int64_t stream = 0;  // number of the random stream, where changes are rounded so
+  // The part of the parameter that is trained (ir::TrainedPart). Its numbers are rounded with the
+  // random numbers that they have where all of the parameter is trained.
+  int64_t axis = 0;
+  std::vector<int64_t> indices = {};
+
+  [[nodiscard]] ir::TrainedPart part() const { return {static_cast<int>(axis), indices}; }
 };
 template <class Settings>
 void describe(IntegerUpdateAttrs<Settings>& a, ir::FieldVisitor& v) {
   describe(a.settings, v);
   v.field("stream", a.stream, "number of the random stream, where changes are rounded so");
+  v.field("axis", a.axis, "of the parameter, where some slices are trained");
+  v.field("indices", a.indices, "their places along the axis, rising; none: all are trained");
 }
 
 // More than any number that moves.
@@ -92,7 +103,8 @@ struct IntegerUpdate {
     int32_t elements;  // of the parameter for each entry
   };
   struct Params {
-    int64_t n;
+    int64_t n;  // elements that are trained
+    PartDims part;
     int64_t unit_run;  // elements in a row that have one unit
     int64_t units;     // 0: a number stands for itself
     int32_t states;    // that the rule keeps
@@ -136,7 +148,8 @@ struct IntegerUpdate {
                         .doc = "any shape: a parameter",
                         .types = {DType::i8, DType::i32}},
                        {.name = "grad",
-                        .doc = "the shape of param: the derivative by the integers",
+                        .doc = "the shape of param, or of the part that is trained: the derivative "
+                               "by the integers",
                         .types = DType::f32},
                        rate,
                        kStepInput,
@@ -196,7 +209,8 @@ struct IntegerUpdate {
   static std::vector<ir::TensorType> infer(const ir::InferContext& c) {
     const auto& attrs = c.attrs.as<Attrs>();
     T::check(attrs.settings, SettingChecks(T::optimizer));
-    const Shape& shape = c.shape(kParam);
+    require_part(c, c.shape(kParam), attrs.part());
+    const Shape shape = ir::part_shape(c.shape(kParam), attrs.part());
     std::vector<ir::TensorType> types{c.input(kParam)};
     if constexpr (kHasResidual) {
       c.require(c.shape(kResidual) == shape, "expected a residual of the parameter's shape");
@@ -220,9 +234,10 @@ struct IntegerUpdate {
     const auto& attrs = c.attrs.as<Attrs>();
     Settings settings = attrs.settings;
     settings.weight_decay = 0.0;
-    const Shape& shape = c.out();
+    const Shape shape = ir::part_shape(c.out(), attrs.part());
     Params p{};
     p.n = shape.elements();
+    p.part = part_dims(c.out(), attrs.part());
     p.stream = static_cast<uint32_t>(attrs.stream);
     p.is_wide = c.outputs[0].dtype == DType::i32 ? 1 : 0;
     if (c.has(kUnits)) {
@@ -241,7 +256,7 @@ struct IntegerUpdate {
                              state.type.shape == shape ? 1 : BLOCK_ELEMENTS};
     }
     p.rule = T::params(settings, shape);
-    return p;
+    return with_indices(p, attrs.indices);
   }
 
   static double number_at(const ir::KernelCall& call, const Params& p, int64_t at) {
@@ -270,8 +285,12 @@ struct IntegerUpdate {
 
   // The changes of the elements [first, first + count), in whole numbers: the rule changes zeros.
   template <class Real>
-  static void changes_of(const ir::KernelCall& call, const Params& p, int64_t first, int64_t count,
-                         double* changes) {
+  static void changes_of(const ir::KernelCall& call, const Params& p, int64_t first,
+                         std::span<const int64_t> places, double* changes) {
+    const auto count = static_cast<int64_t>(places.size());
+    const auto number = [&](int64_t i) {
+      return number_at(call, p, places[static_cast<size_t>(i)]);
+    };
     constexpr ir::KernelFn kRule = std::is_same_v<Real, float> ? T::ref : T::ref64;
     double unit[kChunk];
     units_of<Real>(call, p, first, count, unit);
@@ -280,7 +299,7 @@ struct IntegerUpdate {
     const auto* const given = static_cast<const Real*>(call.inputs[kGrad]) + first;
     const bool adds = p.decay != 0.0 && p.shrinks == 0;
     for (int64_t i = 0; i < count; ++i) {
-      const double decay = adds ? p.decay * unit[i] * number_at(call, p, first + i) : 0.0;
+      const double decay = adds ? p.decay * unit[i] * number(i) : 0.0;
       grad[i] = static_cast<Real>(static_cast<double>(given[i]) / unit[i] + decay);
       change[i] = 0;
     }
@@ -303,27 +322,29 @@ struct IntegerUpdate {
     kRule({outputs, inputs, nullptr, &rule, kRuleFirstState + p.states, 1 + p.states, nullptr});
     const double rate = static_cast<double>(*static_cast<const Real*>(call.inputs[kRate]));
     for (int64_t i = 0; i < count; ++i) {
-      const double shrink = p.shrinks != 0 ? rate * p.decay * number_at(call, p, first + i) : 0.0;
+      const double shrink = p.shrinks != 0 ? rate * p.decay * number(i) : 0.0;
       changes[i] = static_cast<double>(change[i]) / unit[i] - shrink;
     }
   }
 
   template <class Number>
-  static void move(const ir::KernelCall& call, const Params& p, int64_t first, int64_t count,
-                   const double* changes) {
+  static void move(const ir::KernelCall& call, const Params& p, int64_t first,
+                   std::span<const int64_t> places, const double* changes) {
     constexpr auto kLow = static_cast<int64_t>(std::numeric_limits<Number>::min());
     constexpr auto kHigh = static_cast<int64_t>(std::numeric_limits<Number>::max());
     auto* const numbers = static_cast<Number*>(call.outputs[0]);
     philox_block block{};
-    for (int64_t i = 0; i < count; ++i) {
-      const int64_t at = first + i;
+    int64_t drawn = -1;  // the number of the block
+    for (size_t i = 0; i < places.size(); ++i) {
+      const int64_t at = places[i];
       int64_t moved = numbers[at];
       if constexpr (kHasResidual) {
         auto* const residuals = static_cast<int16_t*>(call.outputs[kResidualResult]);
-        moved += change_with_residual(changes[i], residuals[at]);
+        moved += change_with_residual(changes[i], residuals[first + static_cast<int64_t>(i)]);
       } else {
         const auto* const rng = static_cast<const uint32_t*>(call.inputs[kRng]);
-        if (at % 4 == 0) block = philox_at(rng, p.stream, static_cast<uint32_t>(at / 4));
+        if (at / 4 != drawn) block = philox_at(rng, p.stream, static_cast<uint32_t>(at / 4));
+        drawn = at / 4;
         moved += rounded_change(changes[i], block.v[at % 4]);
       }
       numbers[at] = static_cast<Number>(std::clamp(moved, kLow, kHigh));
@@ -333,8 +354,11 @@ struct IntegerUpdate {
   template <class Real>
   static void run_chunk(const ir::KernelCall& call, const Params& p, int64_t first, int64_t count) {
     double changes[kChunk];
-    changes_of<Real>(call, p, first, count, changes);
-    (p.is_wide != 0 ? move<int32_t> : move<int8_t>)(call, p, first, count, changes);
+    int64_t all[kChunk];
+    const std::span<int64_t> places(all, static_cast<size_t>(count));
+    places_of(p, p.part, first, places);
+    changes_of<Real>(call, p, first, places, changes);
+    (p.is_wide != 0 ? move<int32_t> : move<int8_t>)(call, p, first, places, changes);
   }
 
   static bool is_skipped(const ir::KernelCall& call) {
@@ -363,11 +387,13 @@ struct IntegerUpdate {
 // keeps a residual.
 template <class T>
 [[nodiscard]] ir::IntegerRule integer_rule() {
-  return {.update = &IntegerUpdate<T, false>::op(),
-          .update_attrs = [](const ir::Attrs& settings, int64_t stream) {
-            using Settings = typename T::Settings;
-            return ir::Attrs::of(IntegerUpdateAttrs<Settings>{settings.as<Settings>(), stream});
-          }};
+  return {
+      .update = &IntegerUpdate<T, false>::op(),
+      .update_attrs = [](const ir::Attrs& settings, int64_t stream, const ir::TrainedPart& part) {
+        using Settings = typename T::Settings;
+        return ir::Attrs::of(
+            IntegerUpdateAttrs<Settings>{settings.as<Settings>(), stream, part.axis, part.indices});
+      }};
 }
 
 }  // namespace thimble::ops

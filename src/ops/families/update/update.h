@@ -104,6 +104,8 @@ inline void require_states(const ir::InferContext& c, int first, size_t declared
 //   type_name: the name of the settings, where it is not `optimizer` with a capital
 //   what RowUpdate (row_update.h) asks for, and by_rows: its op, where the rule may be applied to
 //     some rows alone
+//   what PartUpdate (part_update.h) asks for, and by_part: its op, where the rule may be applied to
+//     a part of a parameter; part_attrs: PartUpdate's attrs
 //   what IntegerUpdate (integer_update.h) asks for, and integers: integer_rule<T>(), where the rule
 //     may be applied to whole numbers
 template <class T>
@@ -128,6 +130,7 @@ struct Update {
     static const std::vector<const OpDef*> defs = [] {
       std::vector<const OpDef*> all{&op()};
       if constexpr (requires { T::by_rows(); }) all.push_back(&T::by_rows());
+      if constexpr (requires { T::by_part(); }) all.push_back(&T::by_part());
       if constexpr (requires { T::integers(); }) {
         const OpDef* const rounded = T::integers().update;
         all.insert(all.end(), {rounded, rounded->integers.update});
@@ -187,6 +190,10 @@ struct Update {
       def.optimizer.reaches_all_rows = [](const ir::Attrs& settings) {
         return T::reaches_all_rows(settings.as<Settings>());
       };
+    }
+    if constexpr (requires { T::by_part(); }) {
+      def.optimizer.by_part = &T::by_part();
+      def.optimizer.part_attrs = T::part_attrs;
     }
     if constexpr (requires { T::integers(); }) def.integers = T::integers();
     if constexpr (requires { T::state_bits_name; }) def.optimizer.state_bits = T::state_bits_name;

@@ -1,0 +1,81 @@
+// `--scheme` of `thimble plan`, `train` and `compile`.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "cli/process.h"
+
+namespace thimble::test::scheme_test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+nlohmann::ordered_json json_of(const Outcome& outcome) {
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  return outcome.code == 0 ? last_line_json(outcome.out) : nlohmann::ordered_json();
+}
+
+// Of lenet5: 16 x 25 weights of each of 3 channels, 84 + 10 biases.
+constexpr const char* kScheme = R"({"bias_last": 2, "weights": {"conv2": 0.5}})";
+constexpr int64_t kTrained = 16 * 25 * 3 + 84 + 10;
+
+TEST(cli_scheme, is_planned_with_less_memory) {
+  const TemporaryFolder folder;
+  write_text(folder / "s.json", kScheme);
+  const std::vector<std::string> whole{"plan",      "lenet5", "--batch", "8",
+                                       "--threads", "1",      "--json"};
+  std::vector<std::string> sparse = whole;
+  sparse.insert(sparse.end(), {"--scheme", folder / "s.json"});
+  const auto less = json_of(run(sparse));
+  const auto more = json_of(run(whole));
+  EXPECT_EQ(less["trained_parameters"], kTrained);
+  EXPECT_EQ(more["trained_parameters"], more["parameters"]);
+  EXPECT_EQ(less["state_bytes"], 2 * 4 * kTrained);
+  EXPECT_LT(less["planned_peak_bytes"].get<int64_t>(), more["planned_peak_bytes"].get<int64_t>());
+  sparse.erase(std::find(sparse.begin(), sparse.end(), "--json"));
+  EXPECT_THAT(run(sparse).out, HasSubstr("trained: 1,294 of 61,706 parameters\n"));
+}
+
+TEST(cli_scheme, trains_compiles_and_resumes_with_the_same_bits) {
+  const TemporaryFolder folder;
+  write_text(folder / "s.json",
+             R"({"bias_last": 2, "weights": {"conv2": 0.5}, "choice": "contribution"})");
+  const std::string data_free = folder / "s.json";
+  const auto training = [&](const std::string& out, const std::string& epochs) {
+    return short_training(
+        "lenet5", folder / out,
+        {"--scheme", data_free, "--epochs", epochs, "--optimizer", "sgd:lr=0.01", "--json"});
+  };
+  const Outcome straight = run(training("a", "2"));
+  const auto wanted = json_of(straight);
+  EXPECT_THAT(straight.err, HasSubstr("trained: 1,294 of 61,706 parameters"));
+  static_cast<void>(json_of(run(training("b", "1"))));
+  std::vector<std::string> resumed = training("b", "2");
+  resumed.insert(resumed.end(), {"--resume", folder / "b/checkpoint.safetensors"});
+  EXPECT_EQ(json_of(run(resumed))["weights_sha256"], wanted["weights_sha256"]);
+  // The file of a sparse training is one of any other.
+  const Outcome other = run(short_training(
+      "lenet5", folder / "c", {"--weights", folder / "a/checkpoint.safetensors", "--json"}));
+  EXPECT_EQ(other.code, 0) << other.err;
+}
+
+TEST(cli_scheme, says_what_is_wrong_with_a_scheme) {
+  const TemporaryFolder folder;
+  const auto error = [&](const char* scheme) {
+    write_text(folder / "s.json", scheme);
+    const Outcome outcome = run({"plan", "lenet5", "--scheme", folder / "s.json"});
+    EXPECT_NE(outcome.code, 0);
+    EXPECT_EQ(lines(outcome.err), 1) << outcome.err;
+    return outcome.err;
+  };
+  EXPECT_THAT(error("{"), AllOf(HasSubstr("s.json"), HasSubstr("is not JSON")));
+  EXPECT_THAT(error(R"({"weights": {"conv3": 1}})"), HasSubstr("the nearest is \"conv1\""));
+  EXPECT_THAT(error(R"({"bias_last": 9})"), HasSubstr("only 5 layers of the model have a bias"));
+  EXPECT_THAT(run({"plan", "lenet5", "--scheme", folder / "none.json"}).err,
+              HasSubstr("none.json"));
+}
+
+}  // namespace
+}  // namespace thimble::test::scheme_test
