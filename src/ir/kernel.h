@@ -1,6 +1,7 @@
 // Adapts a kernel's natural C signature to the call form of the executor.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <tuple>
 #include <type_traits>
@@ -38,7 +39,36 @@ struct KernelCall {
   SwapTransfers* swap = nullptr;  // null if the step swaps nothing
 };
 
-using KernelFn = void (*)(const KernelCall&);
+// A kernel in the call form of the executor. Immutable. Two pointers.
+class KernelFn {
+ public:
+  using Run = void (*)(const KernelCall&);
+  // The name of the function, as the compiler spells it: its C source is found by it. Which
+  // function runs may depend on the parameters.
+  using Name = const char* (*)(const void* params);
+
+  constexpr KernelFn() = default;
+  constexpr KernelFn(std::nullptr_t) {}  // NOLINT: implicit by design
+  // name: null for a function that exists in C++ alone.
+  constexpr KernelFn(Run run, Name name = nullptr)  // NOLINT: implicit by design
+      : run_(run), name_(name) {}
+  // A lambda without captures.
+  template <class F>
+  requires(std::is_class_v<F>&& std::is_convertible_v<F, Run>) constexpr KernelFn(F run)  // NOLINT
+      : run_(run) {}
+
+  void operator()(const KernelCall& call) const { run_(call); }
+  bool operator==(const KernelFn&) const = default;
+  // Null where the kernel exists in C++ alone.
+  [[nodiscard]] constexpr const char* name(const void* params) const {
+    return name_ == nullptr ? nullptr : name_(params);
+  }
+  [[nodiscard]] constexpr Name name_function() const { return name_; }
+
+ private:
+  Run run_ = nullptr;
+  Name name_ = nullptr;
+};
 
 namespace detail {
 
@@ -86,6 +116,16 @@ consteval bool in_double_precision(void (*)(Args...)) {
   return (std::is_same_v<Args, double*> || ...);
 }
 
+template <class... Args>
+consteval bool takes_pool(void (*)(Args...)) {
+  return (std::is_same_v<Args, parallel::ThreadPool&> || ...);
+}
+
+template <auto kernel>
+const char* kernel_name(const void* /*params*/) {
+  return __PRETTY_FUNCTION__;
+}
+
 template <auto kernel, class... Args>
 void call_kernel(const KernelCall& call, void (*)(Args...)) {
   ArgumentSource source(call);
@@ -107,7 +147,12 @@ constexpr KernelFn kernel_fn() {
   if constexpr (detail::in_double_precision(kernel) && !tests_are_built) {
     return nullptr;
   } else {
-    return [](const KernelCall& call) { detail::call_kernel<kernel>(call, kernel); };
+    constexpr auto run = [](const KernelCall& call) { detail::call_kernel<kernel>(call, kernel); };
+    if constexpr (detail::takes_pool(kernel)) {
+      return run;
+    } else {
+      return {run, &detail::kernel_name<kernel>};
+    }
   }
 }
 

@@ -32,11 +32,22 @@ void resize_blocks(Dims& d, int n) {
   if (d.blocks > 0) d.blocks = static_cast<int>(blocks_of(n));
 }
 
-// Calls the kernel for the form that the states have.
+// The kernel for the form that the states have.
 template <class Dims, auto whole, auto coded>
-void whole_or_coded(const ir::KernelCall& call) {
-  const bool is_coded = static_cast<const Dims*>(call.params)->blocks > 0;
-  (is_coded ? ir::kernel_fn<coded>() : ir::kernel_fn<whole>())(call);
+ir::KernelFn chosen_kernel(const void* params) {
+  const bool is_coded = static_cast<const Dims*>(params)->blocks > 0;
+  return is_coded ? ir::kernel_fn<coded>() : ir::kernel_fn<whole>();
 }
+template <class Dims, auto whole, auto coded>
+void run_chosen(const ir::KernelCall& call) {
+  chosen_kernel<Dims, whole, coded>(call.params)(call);
+}
+template <class Dims, auto whole, auto coded>
+const char* name_of_chosen(const void* params) {
+  return chosen_kernel<Dims, whole, coded>(params).name(params);
+}
+template <class Dims, auto whole, auto coded>
+inline constexpr ir::KernelFn whole_or_coded{run_chosen<Dims, whole, coded>,
+                                             name_of_chosen<Dims, whole, coded>};
 
 }  // namespace thimble::ops

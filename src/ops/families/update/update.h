@@ -214,7 +214,8 @@ struct Update {
 
   template <class Real, int which>
   static constexpr ir::KernelFn kernel() {
-    return rule<which>() == nullptr ? nullptr : &run<Real, which>;
+    if (rule<which>() == nullptr) return nullptr;
+    return {&run<Real, which>, rule<which>().name_function()};
   }
 
   // Calls the rule's kernel, unless the update has the number 0; with the scheduled constant, if
