@@ -75,6 +75,7 @@ autodiff:  base ir
 passes:    base ir autodiff
 plan:      base ir autodiff passes
 program:   base ir plan io
+emit:      base ir plan program
 exec:      base parallel simd ir passes plan program
 data:      base parallel ir exec io
 io:        base ir plan
@@ -83,7 +84,7 @@ eval:      base parallel ir ops autodiff passes plan program exec data io train
 quantize:  base ir ops passes data train
 import:    base ir ops io
 recipes:   base parallel ir ops autodiff passes plan exec data io train eval
-apps:      base ir ops plan program exec data io import train eval quantize recipes
+apps:      base ir ops plan program emit exec data io import train eval quantize recipes
 python:    base ir ops autodiff passes plan exec data io import train eval quantize recipes
 '
 # The public headers by their layers; all but these belong to ir.

@@ -13,7 +13,7 @@ trap 'rm -rf "$pages"' EXIT
   # shellcheck disable=SC2016 # the backticks are Markdown's
   printf '# Commands\n\nWritten by `./run docs` from the help pages; do not edit.\n'
   printf 'Exit codes and JSON keys stand in [the guide](../guide/command-line.md).\n'
-  for command in $("$program" --help | sed -n '/^Subcommands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
+  for command in $("$program" --help | sed -n '/^Subcommands:/,/^$/s/^  \([a-z-]*\) .*/\1/p'); do
     printf '\n## thimble %s\n\n```\n' "$command"
     "$program" "$command" --help
     printf '```\n'

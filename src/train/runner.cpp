@@ -21,14 +21,14 @@ int checked_threads(int threads) {
 
 }  // namespace
 
-Runner::Runner(int threads) : pool_(checked_threads(threads)) {}
+Runner::Runner(int threads, bool fast) : pool_(checked_threads(threads)), fast_(fast) {}
 
 exec::SwapOptions Runner::swap_options(int64_t buffer_bytes) {
   return {.buffer_bytes = buffer_bytes, .buffers = kStagingBuffers};
 }
 
 void Runner::add(const ProgramKey& key, ir::Graph graph, const plan::Budget& budget) {
-  const exec::CompileOptions options{.threads = pool_.threads(), .budget = budget};
+  const exec::CompileOptions options{.threads = pool_.threads(), .fast = fast_, .budget = budget};
   std::vector<const exec::Program*> siblings;
   for (const auto& [other, runnable] : runnables_) {
     if (other != key) siblings.push_back(runnable.program.get());

@@ -36,7 +36,8 @@ using ProgramKey = plan::ProgramKey;
 // cannot be had, it holds none: the next call that needs memory tries again and throws on failure.
 class Runner {
  public:
-  explicit Runner(int threads);
+  // fast: with fast kernels where there are any, else with the reference kernels.
+  explicit Runner(int threads, bool fast = true);
 
   // Compiles a program under a key and replaces one that was there. Only before seal.
   void add(const ProgramKey& key, ir::Graph graph, const plan::Budget& budget = {});
@@ -105,6 +106,7 @@ class Runner {
   }
 
   parallel::ThreadPool pool_;
+  bool fast_;
   std::map<ProgramKey, Runnable> runnables_;
   std::unique_ptr<exec::Store> store_;
   exec::Block arena_;

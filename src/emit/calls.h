@@ -1,0 +1,42 @@
+// The calls of a program as C statements.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "emit/c_library.h"
+#include "emit/c_struct.h"
+#include "emit/storage.h"
+
+namespace thimble::emit {
+
+class CallWriter {
+ public:
+  // All must outlive the writer.
+  CallWriter(CLibrary& library, const Storage& storage)
+      : library_(library), structs_(library), storage_(storage) {}
+
+  // A block of statements, indented by two spaces, with a comment. Throws Error naming the call.
+  [[nodiscard]] std::string statements(const program::Program& program, const program::Call& call);
+  // C functions that were called so far.
+  [[nodiscard]] const std::set<std::string>& kernels() const { return kernels_; }
+
+ private:
+  struct Parameters {
+    std::string definition;  // of the struct; empty: none
+    std::string address;
+  };
+  [[nodiscard]] Parameters parameters(const program::Call& call, const KernelName& kernel,
+                                      const std::string& type);
+  [[nodiscard]] std::string arguments(const program::Program& program, const program::Call& call,
+                                      const KernelName& kernel, const CLibrary::Function& function,
+                                      std::string& definitions);
+
+  CLibrary& library_;
+  CStructs structs_;
+  const Storage& storage_;
+  std::set<std::string> kernels_;
+};
+
+}  // namespace thimble::emit

@@ -1,0 +1,97 @@
+// Exporting C sources: they build with strict compilers and give the engine's bits.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cctype>
+
+#include "cli/export_c.h"
+
+namespace thimble::test::export_c_test {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct Case {
+  std::string model;
+  std::vector<std::string> options;
+};
+
+class cli_export_c : public ::testing::TestWithParam<Case> {};
+
+TEST_P(cli_export_c, gives_the_bits_of_the_engine) {
+  const TemporaryFolder folder;
+  const std::string out = folder / "c";
+  const auto json = exported(GetParam().model, GetParam().options, out);
+  ASSERT_FALSE(json.is_null());
+  EXPECT_EQ(keys(json),
+            "recipe folder target batch ram_bytes arena_bytes state_bytes stack_bytes flash_bytes "
+            "constant_bytes code_bytes kernels files");
+  const auto number = [&json](const char* key) {
+    return json[key].is_null() ? int64_t{0} : json[key].get<int64_t>();
+  };
+  EXPECT_EQ(number("ram_bytes"),
+            number("arena_bytes") + number("state_bytes") + number("stack_bytes"));
+  EXPECT_EQ(number("flash_bytes"), number("constant_bytes") + number("code_bytes"));
+  expect_equal_bits(out);
+}
+
+std::string name_of(const ::testing::TestParamInfo<Case>& info) {
+  std::string name = info.param.model;
+  for (const std::string& option : info.param.options) {
+    for (const char c : option) {
+      if (std::isalnum(static_cast<unsigned char>(c)) != 0) name += c;
+    }
+  }
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    models, cli_export_c,
+    ::testing::Values(Case{"lenet5", {"--batch", "2", "--optimizer", "sgd:momentum=0.9"}},
+                      Case{"lenet5", {"--batch", "3", "--optimizer", "adam", "--freeze", "conv*"}},
+                      Case{"lenet5", {"--batch", "2", "--optimizer", "adamw:state_bits=8"}},
+                      Case{"lenet5", {"--batch", "2", "--clip-norm", "0.5", "--ema-decay", "0.9"}},
+                      Case{"vae", {"--batch", "2"}}),
+    name_of);
+
+TEST(cli_export_c, int8_predictions_give_the_bits_of_the_engine) {
+  const TemporaryFolder folder;
+  const std::string model = folder / "mine.safetensors";
+  const std::string int8 = folder / "int8.safetensors";
+  ASSERT_EQ(run({"save", "lenet5", "--seed", "5", "-o", model}).code, 0);
+  const Outcome quantized =
+      run({"quantize", model, "--samples", "16", "--limit-test", "10", "-o", int8});
+  ASSERT_EQ(quantized.code, 0) << quantized.err;
+  const auto json = exported(int8, {"--predict-only", "--batch", "2"}, folder / "c");
+  ASSERT_FALSE(json.is_null());
+  EXPECT_EQ(json["state_bytes"], 0);
+  expect_equal_bits(folder / "c");
+}
+
+TEST(cli_export_c, refuses_what_has_no_c_source) {
+  const TemporaryFolder folder;
+  const Outcome outcome = run({"export-c", "lenet5", "--out", folder / "c", "--precision", "bf16"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("--precision"));
+}
+
+TEST(cli_export_c, keeps_a_budget_or_refuses_it) {
+  const TemporaryFolder folder;
+  const std::string out = folder / "c";
+  const Outcome free = run({"export-c", "lenet5", "--batch", "8", "--json", "--out", out});
+  ASSERT_EQ(free.code, 0) << free.err;
+  const auto most = last_line_json(free.out)["ram_bytes"].get<int64_t>();
+  const Outcome refused =
+      run({"export-c", "lenet5", "--batch", "8", "--out", out, "--memory-budget", "1000"});
+  EXPECT_EQ(refused.code, 1);
+  const Outcome kept = run({"export-c", "lenet5", "--batch", "8", "--json", "--out", out,
+                            "--memory-budget", std::to_string(most - 1000)});
+  if (kept.code == 0) {
+    EXPECT_LE(last_line_json(kept.out)["ram_bytes"].get<int64_t>(), most - 1000);
+  } else {
+    EXPECT_THAT(kept.err, HasSubstr("budget"));
+  }
+}
+
+}  // namespace
+}  // namespace thimble::test::export_c_test
