@@ -82,10 +82,11 @@ io:        base ir plan
 train:     base parallel ir ops autodiff passes plan program exec data io
 eval:      base parallel ir ops autodiff passes plan program exec data io train
 quantize:  base ir ops passes data train
+search:    base ir data io train
 import:    base ir ops io
 recipes:   base parallel ir ops autodiff passes plan exec data io train eval
-apps:      base ir ops plan program emit exec data io import train eval quantize recipes
-python:    base ir ops autodiff passes plan exec data io import train eval quantize recipes
+apps:      base ir ops plan program emit exec data io import train eval quantize search recipes
+python:    base ir ops autodiff passes plan exec data io import train eval quantize search recipes
 '
 # The public headers by their layers; all but these belong to ir.
 public_layers='
@@ -94,6 +95,7 @@ ops optimizer optimizers: ops
 metrics: eval
 import adapt: import
 quantize: quantize
+scheme_search: search
 plan swap: plan
 data data_loader data_open data_split data_text: data
 compiled_training evaluator fit lbfgs model_file optimizer_state predictor schedule schedule_settings trainer trainer_options: train

@@ -46,6 +46,8 @@ void add_eval(CLI::App& app, Action& action);
 void add_predict(CLI::App& app, Action& action);
 void add_import(CLI::App& app, Action& action);
 void add_adapt(CLI::App& app, Action& action);
+void add_analyze(CLI::App& app, Action& action);
+void add_search(CLI::App& app, Action& action);
 void add_quantize(CLI::App& app, Action& action);
 void add_save(CLI::App& app, Action& action);
 void add_sample(CLI::App& app, Action& action);

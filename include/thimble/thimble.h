@@ -25,6 +25,7 @@
 #include <thimble/quantize.h>           // IWYU pragma: export
 #include <thimble/recipes.h>            // IWYU pragma: export
 #include <thimble/schedule.h>           // IWYU pragma: export
+#include <thimble/scheme_search.h>      // IWYU pragma: export
 #include <thimble/trainer.h>            // IWYU pragma: export
 #include <thimble/types.h>              // IWYU pragma: export
 #include <thimble/update_scheme.h>      // IWYU pragma: export

@@ -77,5 +77,36 @@ TEST(cli_scheme, says_what_is_wrong_with_a_scheme) {
               HasSubstr("none.json"));
 }
 
+TEST(search, finds_a_scheme_that_train_takes) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(run({"train", "lenet5", "--epochs", "1", "--limit-train", "256", "--limit-test", "64",
+                 "--out", folder / "out"})
+                .code,
+            0);
+  const std::string weights = folder / "out/checkpoint.safetensors";
+  const std::string parts = folder / "parts.json";
+  const std::string scheme = folder / "scheme.json";
+  const Outcome found = run({"analyze", "lenet5", "--weights", weights, "--optimizer", "sgd",
+                             "--limit-train", "64", "--limit-test", "64", "--layer", "conv*",
+                             "--ratio", "0.5,1", "-o", parts, "--report", folder / "parts.html"});
+  ASSERT_EQ(found.code, 0) << found.err;
+  EXPECT_NE(found.out.find("conv2 0.5"), std::string::npos) << found.out;
+  EXPECT_NE(read_text(folder / "parts.html").find("<svg"), std::string::npos);
+  const std::vector<std::string> search = {
+      "search",          "lenet5", "--optimizer", "sgd",  "--parts",  parts,
+      "--memory-budget", "8MiB",   "-o",          scheme, "--report", folder / "s.html"};
+  const Outcome best = run(search);
+  ASSERT_EQ(best.code, 0) << best.err;
+  EXPECT_NE(best.out.find("proved the best"), std::string::npos) << best.out;
+  EXPECT_NE(read_text(folder / "s.html").find("<circle"), std::string::npos);
+  const Outcome planned = run({"plan", "lenet5", "--optimizer", "sgd", "--scheme", scheme});
+  EXPECT_EQ(planned.code, 0) << planned.err;
+  std::vector<std::string> small = search;
+  small[7] = "64KiB";
+  const Outcome none = run(small);
+  EXPECT_EQ(none.code, 1);
+  EXPECT_NE(none.err.find("dense3 alone takes"), std::string::npos) << none.err;
+}
+
 }  // namespace
 }  // namespace thimble::test::scheme_test

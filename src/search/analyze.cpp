@@ -1,0 +1,231 @@
+// Scores of trainings of parts of a network.
+#include <fmt/format.h>
+#include <thimble/scheme_search.h>
+#include <thimble/trainer.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "io/atomic_file.h"
+#include "io/json/parse.h"
+#include "io/xxh64.h"
+#include "ir/graph.h"
+#include "ir/wildcard.h"
+#include "search/parts.h"
+
+namespace thimble {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t kMostCacheBytes = size_t{64} << 20;
+constexpr const char* kLoss = "loss";
+constexpr const char* kAccuracy = "accuracy";
+
+// The cache: an object with the scores of schemes for each setting, by its name.
+class Cache {
+ public:
+  Cache(std::string path, std::string setting)
+      : path_(std::move(path)), setting_(std::move(setting)) {
+    if (path_.empty() || !std::filesystem::exists(path_)) return;
+    all_ = io::parse_json({.file = path_}, io::read_file(path_, kMostCacheBytes), 3);
+    const auto is_scores = [](const json& scores) {
+      return scores.is_object() && std::all_of(scores.begin(), scores.end(),
+                                               [](const json& score) { return score.is_number(); });
+    };
+    if (!all_.is_object() || !std::all_of(all_.begin(), all_.end(), is_scores)) {
+      throw Error(path_, "is no file of finished trainings; name another one, or remove it");
+    }
+  }
+
+  [[nodiscard]] std::optional<double> find(const std::string& scheme) const {
+    const auto scores = all_.find(setting_);
+    if (scores == all_.end()) return std::nullopt;
+    const auto score = scores->find(scheme);
+    if (score == scores->end()) return std::nullopt;
+    return score->get<double>();
+  }
+  void add(const std::string& scheme, double score) {
+    all_[setting_][scheme] = score;
+    if (path_.empty()) return;
+    io::AtomicFile file(path_);
+    file.write(all_.dump(1));
+    file.commit();
+  }
+
+ private:
+  std::string path_;
+  std::string setting_;
+  json all_ = json::object();
+};
+
+void add_samples(const data::Dataset& samples, io::Xxh64& sum) {
+  // The first ones stand for all.
+  constexpr int64_t kRead = 64;
+  std::vector<std::vector<std::byte>> fields;
+  std::vector<void*> places;
+  for (const data::Field& field : samples.fields()) {
+    fields.emplace_back(static_cast<size_t>(size_bytes(field.dtype, field.shape)));
+  }
+  for (std::vector<std::byte>& field : fields) places.push_back(field.data());
+  for (int64_t i = 0; i < std::min(kRead, samples.size()); ++i) {
+    samples.read(i, places);
+    for (const std::vector<std::byte>& field : fields) sum.update(field);
+  }
+  const int64_t size = samples.size();
+  sum.update(std::as_bytes(std::span(&size, 1)));
+}
+
+class Analysis {
+ public:
+  Analysis(const Graph& graph, const data::Dataset& train, const data::Dataset& test,
+           const AnalyzeOptions& options)
+      : graph_(graph),
+        train_(train),
+        test_(test),
+        options_(options),
+        parts_(search::parts_of(graph.ir())),
+        cache_(options.cache, setting()) {
+    made_.metric = metric();
+    made_.last_layer = parts_.last;
+  }
+
+  Contributions run() && {
+    const std::vector<const search::Part*> tried = layers();
+    total_ = parts_.biases - parts_.last_biases + 1;
+    for (const search::Part* part : tried) {
+      for (const double ratio : options_.ratios) total_ += search::has_ratio(*part, ratio) ? 1 : 0;
+    }
+    made_.base = score(search::scheme_of(parts_, 0));
+    for (int64_t last = parts_.last_biases + 1; last <= parts_.biases; ++last) {
+      made_.biases.push_back({last, score(search::scheme_of(parts_, last))});
+    }
+    for (const search::Part* part : tried) {
+      for (const double ratio : options_.ratios) {
+        if (!search::has_ratio(*part, ratio)) continue;
+        UpdateScheme scheme = search::scheme_of(parts_, part->biases);
+        scheme.weights[part->name].ratio = ratio;
+        made_.weights.push_back({part->name, ratio, part->biases, score(scheme)});
+      }
+    }
+    return std::move(made_);
+  }
+
+ private:
+  // What a score depends on beside the scheme.
+  [[nodiscard]] std::string setting() const {
+    const Trainer untrained(graph_, plain());
+    io::Xxh64 sum;
+    const TrainerOptions& t = options_.training;
+    const std::string text =
+        fmt::format("{} {} {} {} {} {} {} {} {} {}", untrained.weights_sha256(), graph_.text(),
+                    t.optimizer.text(), t.schedule ? t.schedule->text() : "", t.batch, t.accumulate,
+                    t.seed, static_cast<int>(t.precision), options_.epochs, options_.metric);
+    sum.update(std::as_bytes(std::span(text)));
+    add_samples(train_, sum);
+    add_samples(test_, sum);
+    return sum.hex();
+  }
+
+  [[nodiscard]] TrainerOptions plain() const {
+    TrainerOptions plain = options_.training;
+    plain.scheme.reset();
+    return plain;
+  }
+
+  [[nodiscard]] std::string metric() const {
+    const auto& metrics = graph_.ir().metrics;
+    const auto has = [&](const std::string& name) {
+      return std::any_of(metrics.begin(), metrics.end(),
+                         [&](const auto& metric) { return metric.first == name; });
+    };
+    if (options_.metric.empty()) return has(kAccuracy) ? kAccuracy : kLoss;
+    if (options_.metric == kLoss || has(options_.metric)) return options_.metric;
+    std::string names = kLoss;
+    for (const auto& [name, id] : metrics) names += ", " + name;
+    throw Error("analyze", fmt::format("the graph has no metric \"{}\"; take one of {}",
+                                       options_.metric, names));
+  }
+
+  [[nodiscard]] std::vector<const search::Part*> layers() const {
+    std::vector<const search::Part*> tried;
+    for (const std::string& pattern : options_.layers) {
+      const bool found =
+          std::any_of(parts_.layers.begin(), parts_.layers.end(),
+                      [&](const auto& part) { return ir::matches(pattern, part.name); });
+      if (!found) {
+        throw Error("analyze", fmt::format("no layer with weights before the last one matches "
+                                           "\"{}\"; summary() lists the layers",
+                                           pattern));
+      }
+    }
+    for (const search::Part& part : parts_.layers) {
+      const bool wanted = options_.layers.empty() ||
+                          std::any_of(options_.layers.begin(), options_.layers.end(),
+                                      [&](const auto& one) { return ir::matches(one, part.name); });
+      if (wanted) tried.push_back(&part);
+    }
+    return tried;
+  }
+
+  double score(const UpdateScheme& scheme) {
+    const std::string name = scheme.text();
+    std::optional<double> known = cache_.find(name);
+    if (!known) {
+      const auto start = std::chrono::steady_clock::now();
+      known = trained(scheme);
+      cache_.add(name, *known);
+      seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      ++trained_;
+    }
+    ++done_;
+    if (options_.on_progress) {
+      const double each = trained_ > 0 ? seconds_ / static_cast<double>(trained_) : 0.0;
+      if (!options_.on_progress(
+              {done_, total_, name, *known, each * static_cast<double>(total_ - done_)})) {
+        throw Error("analyze", fmt::format("stopped after {} of {} trainings", done_, total_));
+      }
+    }
+    return *known;
+  }
+
+  [[nodiscard]] double trained(const UpdateScheme& scheme) const {
+    TrainerOptions training = plain();
+    training.scheme = scheme;
+    Trainer trainer(graph_, training);
+    trainer.fit(train_, {.epochs = options_.epochs});
+    const Evaluation result = trainer.evaluate(test_);
+    return made_.metric == kLoss ? -result.loss : result.metrics.at(made_.metric);
+  }
+
+  const Graph& graph_;
+  const data::Dataset& train_;
+  const data::Dataset& test_;
+  const AnalyzeOptions& options_;
+  search::Parts parts_;
+  Cache cache_;
+  Contributions made_;
+  int64_t done_ = 0;
+  int64_t total_ = 0;
+  int64_t trained_ = 0;  // now
+  double seconds_ = 0.0;
+};
+
+}  // namespace
+
+Contributions analyze(const Graph& graph, const data::Dataset& train, const data::Dataset& test,
+                      const AnalyzeOptions& options) {
+  if (!graph.ir().loss) throw Error("analyze", "the graph has no loss; give it one (adapt)");
+  if (options.epochs < 1) throw Error("analyze", "epochs must be 1 or more");
+  for (const double ratio : options.ratios) {
+    if (!(ratio > 0.0 && ratio <= 1.0)) {
+      throw Error("analyze", fmt::format("ratios are above 0 and at most 1, got {}", ratio));
+    }
+  }
+  return Analysis(graph, train, test, options).run();
+}
+
+}  // namespace thimble

@@ -1,0 +1,149 @@
+// The sparse update that adds most within a budget.
+#include <fmt/format.h>
+#include <thimble/scheme_search.h>
+#include <thimble/trainer.h>
+
+#include <algorithm>
+
+#include "ir/graph.h"
+#include "search/options.h"
+#include "search/parts.h"
+
+namespace thimble {
+namespace {
+
+class Searching {
+ public:
+  Searching(const Graph& graph, const Contributions& contributions,
+            const SchemeSearchOptions& options)
+      : graph_(graph),
+        contributions_(contributions),
+        options_(options),
+        parts_(search::parts_of(graph.ir())) {
+    if (contributions.last_layer != parts_.last) {
+      throw Error("search",
+                  fmt::format("the contributions are of a network whose last layer is {}; "
+                              "here it is {}",
+                              contributions.last_layer, parts_.last));
+    }
+    add_biases();
+    for (const search::Part& part : parts_.layers) add_layer(part);
+    for (const Contributions::Weights& part : contributions.weights) {
+      const bool known = std::any_of(parts_.layers.begin(), parts_.layers.end(),
+                                     [&](const auto& one) { return one.name == part.layer; });
+      if (!known) {
+        throw Error("search", fmt::format("the contributions have a layer {}, which this network "
+                                          "has not",
+                                          part.layer));
+      }
+    }
+  }
+
+  FoundScheme run() {
+    search::SearchLimits limits{.cost = options_.memory_budget,
+                                .evaluations = options_.evaluations};
+    if (options_.on_progress) {
+      limits.stop = [this] { return !options_.on_progress(plans_); };
+    }
+    const int64_t least = bytes(scheme(search::Chosen(items_.size(), 0))).peak;
+    if (least > options_.memory_budget) {
+      throw Error("search",
+                  fmt::format("{} alone takes {}, more than the budget of {}", parts_.last,
+                              format_bytes(least), format_bytes(options_.memory_budget)));
+    }
+    set_own_bytes();
+    const search::BestChoice best = search::best_choice(
+        items_, [this](const search::Chosen& chosen) { return bytes(scheme(chosen)).peak; },
+        limits);
+    return {.scheme = scheme(best.options),
+            .gain = best.gain,
+            .bytes = best.cost,
+            .is_best = best.is_best,
+            .evaluations = plans_};
+  }
+
+ private:
+  struct Bytes {
+    int64_t peak = 0;  // as the budget counts it
+    int64_t kept = 0;  // of it, what lives from step to step
+  };
+
+  void add_biases() {
+    search::Item& item = items_.emplace_back();
+    for (const Contributions::Biases& part : contributions_.biases) {
+      if (part.last <= parts_.last_biases || part.last > parts_.biases) {
+        throw Error("search", fmt::format("the contributions have the biases of {} layers; this "
+                                          "network has {}",
+                                          part.last, parts_.biases));
+      }
+      item.options.push_back({.gain = contributions_.gain(part)});
+    }
+  }
+
+  void add_layer(const search::Part& part) {
+    search::Item item;
+    std::vector<double> ratios;
+    for (const Contributions::Weights& one : contributions_.weights) {
+      if (one.layer != part.name || !search::has_ratio(part, one.ratio)) continue;
+      item.options.push_back({.gain = contributions_.gain(one)});
+      ratios.push_back(one.ratio);
+    }
+    if (ratios.empty()) return;
+    items_.push_back(std::move(item));
+    layers_.push_back(part.name);
+    ratios_.push_back(std::move(ratios));
+  }
+
+  [[nodiscard]] UpdateScheme scheme(const search::Chosen& chosen) const {
+    const int64_t biases =
+        chosen[0] > 0 ? contributions_.biases[static_cast<size_t>(chosen[0] - 1)].last : 0;
+    UpdateScheme made = search::scheme_of(parts_, biases);
+    for (size_t i = 0; i < layers_.size(); ++i) {
+      const int option = chosen[i + 1];
+      if (option > 0) made.weights[layers_[i]].ratio = ratios_[i][static_cast<size_t>(option - 1)];
+    }
+    return made;
+  }
+
+  Bytes bytes(const UpdateScheme& scheme) {
+    TrainerOptions training = options_.training;
+    training.scheme = scheme;
+    training.memory_budget = 0;
+    ++plans_;
+    const Plan plan = plan_training(graph_, training);
+    const int64_t in_flash = options_.frozen_in_flash ? plan.read_only_bytes : 0;
+    return {plan.planned_peak_bytes - in_flash, plan.parameter_bytes - in_flash + plan.state_bytes};
+  }
+
+  // What each option keeps from step to step adds to every choice.
+  void set_own_bytes() {
+    search::Chosen chosen(items_.size(), 0);
+    const int64_t none = bytes(scheme(chosen)).kept;
+    for (size_t i = 0; i < items_.size(); ++i) {
+      for (size_t option = 0; option < items_[i].options.size(); ++option) {
+        chosen[i] = static_cast<int>(option) + 1;
+        items_[i].options[option].bytes = std::max<int64_t>(bytes(scheme(chosen)).kept - none, 0);
+      }
+      chosen[i] = 0;
+    }
+  }
+
+  const Graph& graph_;
+  const Contributions& contributions_;
+  const SchemeSearchOptions& options_;
+  search::Parts parts_;
+  std::vector<search::Item> items_;  // biases first, then layers
+  std::vector<std::string> layers_;
+  std::vector<std::vector<double>> ratios_;  // of each layer's options
+  int64_t plans_ = 0;
+};
+
+}  // namespace
+
+FoundScheme search_scheme(const Graph& graph, const Contributions& contributions,
+                          const SchemeSearchOptions& options) {
+  if (options.memory_budget <= 0) throw Error("search", "a memory budget in bytes is missing");
+  return Searching(graph, contributions, options).run();
+}
+
+}  // namespace thimble

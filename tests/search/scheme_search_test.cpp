@@ -1,0 +1,280 @@
+// What parts of a network add, and the sparse update that adds most within a budget.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <thimble/scheme_search.h>
+#include <thimble/thimble.h>
+
+#include <filesystem>
+
+#include "io/atomic_file.h"
+#include "io/temporary_folder.h"
+#include "search/parts.h"
+
+namespace thimble::test::scheme_search_test {
+namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+// Four layers with weights for the digits.
+Graph network() {
+  Graph g;
+  const Value image = g.input("image", {28, 28, 1});
+  Value h = relu(conv2d(image, {.channels = 4, .kernel = 5, .stride = 3, .name = "c1"}));
+  h = relu(conv2d(h, {.channels = 8, .kernel = 3, .stride = 2, .name = "c2"}));
+  h = relu(dense(flatten(h), {.units = 12, .bias = false, .name = "d1"}));
+  const Value logits = dense(h, {.units = 10, .name = "d2"});
+  const Value digit = g.label("digit");
+  g.minimize(softmax_cross_entropy(logits, digit));
+  g.metric("accuracy", accuracy(logits, digit));
+  return g;
+}
+
+// It with the weights of a short training.
+const Graph& trained() {
+  static const Graph graph = [] {
+    const TemporaryFolder folder;
+    Trainer trainer(network(), {.optimizer = Adam{.lr = 0.003}, .batch = 16, .seed = 2});
+    trainer.fit(data::digits(400, 1), {.epochs = 2});
+    trainer.save_model(folder / "m");
+    return load_model(folder / "m");
+  }();
+  return graph;
+}
+
+// Inverted digits, which it does not know.
+const data::Dataset& inverted(data::Split split) {
+  static const auto make = [](data::Split of) {
+    const data::Dataset digits = data::digits(128, 5, of);
+    return data::generator(digits.size(), digits.fields(),
+                           [digits](int64_t index, std::span<void* const> out) {
+                             digits.read(index, out);
+                             auto* pixels = static_cast<float*>(out[0]);
+                             for (int i = 0; i < 28 * 28; ++i) pixels[i] = 1.0F - pixels[i];
+                           });
+  };
+  static const data::Dataset train = make(data::Split::train);
+  static const data::Dataset test = make(data::Split::test);
+  return split == data::Split::train ? train : test;
+}
+
+AnalyzeOptions settings() {
+  return {.training = {.optimizer = SGD{.lr = 0.05}, .batch = 8, .seed = 1}, .ratios = {0.5, 1.0}};
+}
+
+Contributions contributions() {
+  static const Contributions made =
+      analyze(trained(), inverted(data::Split::train), inverted(data::Split::test), settings());
+  return made;
+}
+
+TEST(analyze, scores_biases_and_the_weights_of_each_layer) {
+  const Contributions found = contributions();
+  EXPECT_EQ(found.metric, "accuracy");
+  EXPECT_EQ(found.last_layer, "d2");
+  // Layers with biases: d2, c2, c1. Those of d2 are in the base.
+  ASSERT_EQ(found.biases.size(), 2U);
+  EXPECT_EQ(found.biases[0].last, 2);
+  EXPECT_EQ(found.biases[1].last, 3);
+  // One input channel: all or nothing.
+  std::vector<std::pair<std::string, double>> parts;
+  for (const Contributions::Weights& part : found.weights)
+    parts.emplace_back(part.layer, part.ratio);
+  EXPECT_EQ(parts, (std::vector<std::pair<std::string, double>>{
+                       {"c1", 1.0}, {"c2", 0.5}, {"c2", 1.0}, {"d1", 0.5}, {"d1", 1.0}}));
+  EXPECT_EQ(found.weights[0].biases, 3);
+  EXPECT_EQ(found.weights.back().biases, 1);
+  EXPECT_DOUBLE_EQ(found.gain(found.weights.back()), found.weights.back().score - found.base);
+  EXPECT_DOUBLE_EQ(found.gain(found.weights[1]), found.weights[1].score - found.biases[0].score);
+  // A training of the part by itself has the score.
+  TrainerOptions options = settings().training;
+  options.scheme = UpdateScheme{.bias_last = 2, .weights = {{"d2", {}}, {"c2", {.ratio = 0.5}}}};
+  Trainer trainer(trained(), options);
+  trainer.fit(inverted(data::Split::train), {.epochs = 1});
+  EXPECT_EQ(trainer.evaluate(inverted(data::Split::test)).metrics.at("accuracy"),
+            found.weights[1].score);
+}
+
+TEST(analyze, goes_on_where_it_was_stopped) {
+  const TemporaryFolder folder;
+  AnalyzeOptions options = settings();
+  options.cache = folder / "cache";
+  const auto run = [&](int64_t most) {
+    int64_t last = 0;
+    options.on_progress = [&](const AnalyzeProgress& now) {
+      EXPECT_EQ(now.total, 8);
+      last = now.done;
+      return now.done < most;
+    };
+    try {
+      const Contributions found =
+          analyze(trained(), inverted(data::Split::train), inverted(data::Split::test), options);
+      EXPECT_EQ(found.text(), contributions().text());
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr("stopped after 3 of 8 trainings"));
+    }
+    return last;
+  };
+  EXPECT_EQ(run(3), 3);
+  EXPECT_EQ(run(100), 8);
+  // Trainings of the cache are not made again: with its scores changed, they are taken as they are.
+  std::string text = io::read_file(folder / "cache", 1 << 20);
+  const std::string base = R"("{\"bias_last\":1,\"weights\":{\"d2\":1.0}}": )";
+  const size_t at = text.find(base);
+  ASSERT_NE(at, std::string::npos) << text;
+  text.insert(at + base.size(), "7");
+  io::AtomicFile file(folder / "cache");
+  file.write(text);
+  file.commit();
+  options.on_progress = {};
+  EXPECT_GE(
+      analyze(trained(), inverted(data::Split::train), inverted(data::Split::test), options).base,
+      7.0);
+  // Another seed is another training.
+  options.training.seed = 9;
+  EXPECT_LE(
+      analyze(trained(), inverted(data::Split::train), inverted(data::Split::test), options).base,
+      1.0);
+}
+
+TEST(analyze, refuses_a_cache_that_is_none) {
+  const TemporaryFolder folder;
+  AnalyzeOptions options = settings();
+  options.cache = folder / "cache";
+  for (const char* text : {"[]", "{", R"({"a": 1})", R"({"a": {"b": "c"}})"}) {
+    io::AtomicFile file(options.cache);
+    file.write(std::string(text));
+    file.commit();
+    EXPECT_ANY_THROW((void)analyze(trained(), inverted(data::Split::train),
+                                   inverted(data::Split::test), options))
+        << text;
+    EXPECT_EQ(io::read_file(options.cache, 100), text);
+  }
+}
+
+TEST(analyze, says_what_it_cannot_do) {
+  const auto error = [](AnalyzeOptions options) {
+    try {
+      (void)analyze(trained(), inverted(data::Split::train), inverted(data::Split::test), options);
+    } catch (const Error& e) {
+      return std::string(e.what());
+    }
+    return std::string("no error");
+  };
+  AnalyzeOptions options = settings();
+  options.metric = "f1";
+  EXPECT_THAT(error(options), HasSubstr("no metric \"f1\"; take one of loss, accuracy"));
+  options = settings();
+  options.layers = {"c*", "z*"};
+  EXPECT_THAT(error(options), HasSubstr("matches \"z*\""));
+  options = settings();
+  options.ratios = {0.5, 1.5};
+  EXPECT_THAT(error(options), HasSubstr("at most 1, got 1.5"));
+}
+
+TEST(contributions, are_the_same_after_a_file) {
+  const Contributions found = contributions();
+  EXPECT_EQ(Contributions::parse(found.text(), "file").text(), found.text());
+  for (const char* text :
+       {"[]", "{}",
+        R"({"metric": "a", "last_layer": "d", "base": "x", "biases": [], "weights": []})",
+        R"({"metric": "a", "last_layer": "d", "base": 0, "biases": [{"last": -1, "score": 0}],
+           "weights": []})",
+        R"({"metric": "a", "last_layer": "d", "base": 0, "biases": [],
+           "weights": [{"layer": "c", "ratio": 2, "biases": 1, "score": 0}]})"}) {
+    EXPECT_THAT([&] { (void)Contributions::parse(text, "some file"); },
+                ThrowsMessage<Error>(HasSubstr("some file")))
+        << text;
+  }
+}
+
+// All schemes of the contributions' parts.
+std::vector<UpdateScheme> all_schemes(const Contributions& parts) {
+  std::vector<UpdateScheme> all{{.bias_last = 1, .weights = {{"d2", {}}}}};
+  const std::vector<UpdateScheme> none = all;
+  for (const Contributions::Biases& part : parts.biases) {
+    for (UpdateScheme one : none) {
+      one.bias_last = part.last;
+      all.push_back(one);
+    }
+  }
+  for (const char* layer : {"c1", "c2", "d1"}) {
+    const std::vector<UpdateScheme> before = all;
+    for (const Contributions::Weights& part : parts.weights) {
+      if (part.layer != layer) continue;
+      for (UpdateScheme one : before) {
+        one.weights[layer].ratio = part.ratio;
+        all.push_back(std::move(one));
+      }
+    }
+  }
+  return all;
+}
+
+double gain_of(const Contributions& parts, const UpdateScheme& scheme) {
+  double gain = 0.0;
+  for (const Contributions::Biases& part : parts.biases) {
+    if (part.last == scheme.bias_last) gain += parts.gain(part);
+  }
+  for (const Contributions::Weights& part : parts.weights) {
+    const auto chosen = scheme.weights.find(part.layer);
+    if (chosen != scheme.weights.end() && chosen->second.ratio == part.ratio)
+      gain += parts.gain(part);
+  }
+  return gain;
+}
+
+TEST(search_scheme, finds_the_best_of_all) {
+  const Contributions parts = contributions();
+  for (const bool in_flash : {false, true}) {
+    SchemeSearchOptions options{.training = settings().training, .frozen_in_flash = in_flash};
+    const auto bytes = [&](const UpdateScheme& scheme) {
+      TrainerOptions training = options.training;
+      training.scheme = scheme;
+      const Plan plan = plan_training(trained(), training);
+      return plan.planned_peak_bytes - (in_flash ? plan.read_only_bytes : 0);
+    };
+    std::vector<std::pair<int64_t, double>> all;
+    for (const UpdateScheme& scheme : all_schemes(parts)) {
+      all.emplace_back(bytes(scheme), gain_of(parts, scheme));
+    }
+    EXPECT_EQ(all.size(), 3U * 2 * 3 * 3);
+    std::sort(all.begin(), all.end());
+    for (size_t budget = 0; budget < all.size(); budget += 7) {
+      options.memory_budget = all[budget].first;
+      // Training more may lower a peak by the alignment of a few buffers, which the search does not
+      // follow.
+      constexpr int64_t kAlignment = 128;
+      double best = 0.0;
+      double within_less = 0.0;
+      for (const auto& [of_one, gain] : all) {
+        if (of_one <= options.memory_budget) best = std::max(best, gain);
+        if (of_one <= options.memory_budget - kAlignment) within_less = std::max(within_less, gain);
+      }
+      const FoundScheme found = search_scheme(trained(), parts, options);
+      EXPECT_TRUE(found.is_best);
+      EXPECT_LE(found.bytes, options.memory_budget);
+      EXPECT_EQ(found.bytes, bytes(found.scheme));
+      EXPECT_LE(found.gain, best + 1e-12) << options.memory_budget;
+      EXPECT_GE(found.gain, within_less - 1e-12) << options.memory_budget;
+    }
+    options.memory_budget = 1000;
+    EXPECT_THAT([&] { (void)search_scheme(trained(), parts, options); },
+                ThrowsMessage<Error>(HasSubstr("d2 alone takes ")));
+  }
+}
+
+TEST(search_scheme, refuses_contributions_of_another_network) {
+  Contributions parts = contributions();
+  const SchemeSearchOptions options{.training = settings().training, .memory_budget = 1 << 20};
+  parts.weights[0].layer = "c9";
+  EXPECT_THAT([&] { (void)search_scheme(trained(), parts, options); },
+              ThrowsMessage<Error>(HasSubstr("a layer c9, which this network has not")));
+  parts = contributions();
+  parts.last_layer = "head";
+  EXPECT_THAT([&] { (void)search_scheme(trained(), parts, options); },
+              ThrowsMessage<Error>(HasSubstr("whose last layer is head; here it is d2")));
+}
+
+}  // namespace
+}  // namespace thimble::test::scheme_search_test
