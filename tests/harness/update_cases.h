@@ -143,8 +143,12 @@ inline OpCase integer_case(std::string name, const Shape& shape, const Optimizer
   test.inputs[1].high = 9.0;
   TensorSpec first{.shape = {6}, .dtype = DType::u32, .low = 0.0, .high = 4294967295.0};
   if (setting.residual) {
-    first = {.shape = shape, .dtype = DType::i16, .low = -32768, .high = 32767, .state = true};
-    test.expect.insert(test.expect.begin() + 1, shape);
+    first = {.shape = ir::part_shape(shape, setting.part),
+             .dtype = DType::i16,
+             .low = -32768,
+             .high = 32767,
+             .state = true};
+    test.expect.insert(test.expect.begin() + 1, first.shape);
   }
   test.inputs.insert(test.inputs.begin(), first);
   TensorSpec units{.low = 1.0, .high = 4.0, .absent = setting.units.empty()};
