@@ -38,10 +38,13 @@ inline nlohmann::ordered_json exported(const std::string& model,
 
 // The C code builds without a warning and gives the engine's bits.
 inline void expect_equal_bits(const std::string& out) {
+  bool is_compared = false;
   for (const char* const compiler : {"gcc", "clang-14"}) {
     if (!has(compiler)) continue;
+    is_compared = true;
     EXPECT_THAT(make_test(out, compiler), ::testing::HasSubstr("all equal")) << compiler;
   }
+  if (!is_compared) GTEST_SKIP() << "neither gcc nor clang-14 is installed";
 }
 
 }  // namespace thimble::test

@@ -44,7 +44,7 @@ TEST(memory, a_step_allocates_nothing) {
 
 // Cheap copies matter because a planner holds a dozen of them.
 TEST(memory, copies_of_a_graph_share_names_shapes_and_constants) {
-  constexpr int64_t kOfValue = 128;  // bytes: a value itself, and the deque's share
+  constexpr int64_t kOfValue = 144;  // bytes: a value itself, and the deque's share
   constexpr int64_t kOfNode = 192;   // and its two lists
   ir::Graph graph = train::training_graph(find_recipe("mobilenetv2").build().ir(), {}, 8,
                                           train::StepKind::update);
