@@ -100,8 +100,8 @@ std::string parts_differ(const RandomModel& model, uint32_t seed) {
   }
   for (const auto& [name, part] : trained) {
     const bool has_gradient = gradients.count(name) > 0;
-    const bool is_there = std::any_of(sparse.outputs.begin(), sparse.outputs.end(),
-                                      [&](const auto& output) { return output.first == name; });
+    bool is_there = false;
+    for (const auto& output : sparse.outputs) is_there = is_there || output.first == name;
     if (has_gradient != is_there) return name + " is trained and has no gradient";
   }
   return "";
