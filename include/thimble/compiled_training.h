@@ -18,9 +18,9 @@ struct TrainingProgram;
 // The data that a training will see. A last batch that is smaller than the others needs a program
 // of its own.
 struct CompileFor {
-  int64_t samples = 0;       // of an epoch; 0: full batches alone
-  int64_t test_samples = 0;  // of an evaluation, or a prediction; 0: full batches alone
-  bool predict = false;      // whether to predict outputs, too
+  int64_t samples = 0;         // of an epoch; 0: full batches alone
+  int64_t test_samples = 0;    // of an evaluation, or a prediction; 0: full batches alone
+  bool predict = false;        // whether to predict outputs, too
   bool plain_kernels = false;  // run the reference kernels alone, whose bits C sources have
   // For the command line; all may be left out.
   std::string name;    // of the model
