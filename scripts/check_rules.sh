@@ -82,7 +82,7 @@ io:        base ir plan
 train:     base parallel ir ops autodiff passes plan program exec data io
 eval:      base parallel ir ops autodiff passes plan program exec data io train
 quantize:  base ir ops passes data train
-search:    base ir data io train
+search:    base ir program data io train
 import:    base ir ops io
 recipes:   base parallel ir ops autodiff passes plan exec data io train eval
 apps:      base ir ops plan program emit exec data io import train eval quantize search recipes

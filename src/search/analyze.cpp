@@ -14,7 +14,9 @@
 #include "io/xxh64.h"
 #include "ir/graph.h"
 #include "ir/wildcard.h"
+#include "program/bytes.h"
 #include "search/parts.h"
+#include "train/program_settings.h"
 
 namespace thimble {
 namespace {
@@ -117,14 +119,23 @@ class Analysis {
  private:
   // What a score depends on beside the scheme.
   [[nodiscard]] std::string setting() const {
-    const Trainer untrained(graph_, plain());
+    if (options_.cache.empty()) return "";
+    TrainerOptions training = plain();
+    const Trainer untrained(graph_, training);
+    // These change no bit.
+    training.memory_budget = 0;
+    training.swap = Swap::automatic;
+    training.input_pipeline_bytes = 0;
+    training.threads = 0;
+    program::ByteWriter bytes;
+    train::write_options(training, bytes);
+    for (const std::string& text : {untrained.weights_sha256(), graph_.text(), options_.metric}) {
+      bytes.number(static_cast<int64_t>(text.size()));
+      bytes.raw(std::as_bytes(std::span(text)));
+    }
+    bytes.number(options_.epochs);
     io::Xxh64 sum;
-    const TrainerOptions& t = options_.training;
-    const std::string text =
-        fmt::format("{} {} {} {} {} {} {} {} {} {}", untrained.weights_sha256(), graph_.text(),
-                    t.optimizer.text(), t.schedule ? t.schedule->text() : "", t.batch, t.accumulate,
-                    t.seed, static_cast<int>(t.precision), options_.epochs, options_.metric);
-    sum.update(std::as_bytes(std::span(text)));
+    sum.update(bytes.bytes());
     add_samples(train_, sum);
     add_samples(test_, sum);
     return sum.hex();

@@ -130,11 +130,22 @@ TEST(analyze, goes_on_where_it_was_stopped) {
   EXPECT_GE(
       analyze(trained(), inverted(data::Split::train), inverted(data::Split::test), options).base,
       7.0);
-  // Another seed is another training.
-  options.training.seed = 9;
-  EXPECT_LE(
-      analyze(trained(), inverted(data::Split::train), inverted(data::Split::test), options).base,
-      1.0);
+  // Other settings are other trainings; another number of threads is not.
+  const auto base_of = [](const AnalyzeOptions& changed) {
+    return analyze(trained(), inverted(data::Split::train), inverted(data::Split::test), changed)
+        .base;
+  };
+  AnalyzeOptions changed = options;
+  changed.training.threads = 2;
+  EXPECT_GE(base_of(changed), 7.0);
+  changed.training.seed = 9;
+  EXPECT_LE(base_of(changed), 1.0);
+  changed = options;
+  changed.training.clip = GradientClip::by_global_norm(0.1);
+  EXPECT_LE(base_of(changed), 1.0);
+  changed = options;
+  changed.training.optimizer = SGD{.lr = 0.04};
+  EXPECT_LE(base_of(changed), 1.0);
 }
 
 TEST(analyze, refuses_a_cache_that_is_none) {
