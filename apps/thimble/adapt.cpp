@@ -133,9 +133,7 @@ void add_adapt(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand(
       "adapt", "Write a model file for a training of one's own: loss, classes, what is trained");
   add_model(*command, options->model);
-  command->add_option("-o,--out", options->out, "the model file to write")
-      ->required()
-      ->type_name("FILE");
+  add_model_out(*command, options->out);
   options->changes.add_to(*command);
   command->add_flag("--json", options->json, "print one JSON object instead");
   command->footer(

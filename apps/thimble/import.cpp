@@ -8,7 +8,9 @@
 #include "adapt_options.h"
 #include "commands.h"
 #include "console.h"
-#include "ir/summary.h"
+#include "ir/graph.h"
+#include "model.h"
+#include "options.h"
 
 namespace thimble::cli {
 namespace {
@@ -36,10 +38,7 @@ int run_import(const ImportArguments& options) {
   }
   Graph graph = import_quantized_json(options.file);
   if (options.changes.any()) graph = options.changes.applied(graph);
-  int64_t parameters = 0;
-  for (const ir::LayerSummary& layer : ir::summarize(graph.ir())) {
-    parameters += layer.parameters + layer.frozen_parameters;
-  }
+  const int64_t parameters = parameter_count(graph);
   save_model(graph, options.out, options.changes.adapt.seed);
   const auto bytes = static_cast<int64_t>(std::filesystem::file_size(options.out));
   const auto nodes = static_cast<int64_t>(graph.ir().nodes.size());
@@ -64,9 +63,7 @@ void add_import(CLI::App& app, Action& action) {
                    "a quantized network: NAME.json, with its weights in NAME.safetensors")
       ->required()
       ->type_name("FILE");
-  command->add_option("-o,--out", options->out, "the model file to write")
-      ->required()
-      ->type_name("FILE");
+  add_model_out(*command, options->out);
   options->changes.add_to(*command);
   command->add_flag("--json", options->json, "print one JSON object instead");
   command->footer(

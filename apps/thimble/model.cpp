@@ -125,6 +125,10 @@ void add_model(CLI::App& command, std::string& model, Offered offered) {
   command.add_option("MODEL", model, help)->required();
 }
 
+void add_model_out(CLI::App& command, std::string& out) {
+  command.add_option("-o,--out", out, "the model file to write")->required()->type_name("FILE");
+}
+
 void add_checkpoint(CLI::App& command, std::string& checkpoint) {
   command
       .add_option("--checkpoint", checkpoint,

@@ -53,6 +53,9 @@ class Model {
 // Adds the positional argument MODEL; its help names the recipes that the command offers.
 void add_model(CLI::App& command, std::string& model, Offered offered = any_recipe);
 
+// Adds --out FILE, the model file to write, which must be given.
+void add_model_out(CLI::App& command, std::string& out);
+
 // Adds --checkpoint FILE, by default the model file, or the one that train writes.
 void add_checkpoint(CLI::App& command, std::string& checkpoint);
 

@@ -255,9 +255,7 @@ void add_quantize(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand(
       "quantize", "Write a model file of int8 from a trained model, and compare the two");
   add_model(*command, arguments->model);
-  command->add_option("-o,--out", arguments->out, "the model file to write")
-      ->required()
-      ->type_name("FILE");
+  add_model_out(*command, arguments->out);
   add_checkpoint(*command, arguments->checkpoint);
   add_settings(*command, arguments->settings);
   add_qat(*command, *arguments);

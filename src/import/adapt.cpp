@@ -39,8 +39,8 @@ class Adapting {
     if (options_.loss.empty() && !options_.metrics.empty()) {
       throw Error("adapt", "metrics need a loss, whose label they share; name one");
     }
-    const bool judges = !options_.loss.empty() || options_.classes > 0;
-    const int output = judges ? output_id() : -1;
+    const bool asks_output = !options_.loss.empty() || options_.classes > 0;
+    const int output = asks_output ? output_id() : -1;
     find_needed();
     if (options_.classes > 0) head_ = head_of(output);
     to_.layers = from_.layers;
@@ -217,7 +217,7 @@ class Adapting {
   }
 
   // A function of a result and a label.
-  struct Judge {
+  struct Criterion {
     const ir::FunctionDef* function = nullptr;
     const ir::OpDef* op = nullptr;
 
@@ -243,18 +243,18 @@ class Adapting {
     }
   };
 
-  [[nodiscard]] static bool judges(const std::vector<ir::ArgDoc>& inputs) {
+  [[nodiscard]] static bool takes_two(const std::vector<ir::ArgDoc>& inputs) {
     return inputs.size() >= 2 && std::all_of(inputs.begin() + 2, inputs.end(),
                                              [](const ir::ArgDoc& arg) { return arg.optional; });
   }
-  [[nodiscard]] static Judge judge(const char* what, const std::string& name) {
+  [[nodiscard]] static Criterion criterion(const char* what, const std::string& name) {
     const ir::FunctionDef* const function = ir::find_function(name);
     const ir::OpDef* const op = ir::find_op(name);
-    Judge found;
+    Criterion found;
     if (function != nullptr && !function->is_layer() && function->required.empty() &&
-        judges(function->inputs)) {
+        takes_two(function->inputs)) {
       found.function = function;
-    } else if (op != nullptr && ir::is_for_users(*op) && judges(op->signature.inputs)) {
+    } else if (op != nullptr && ir::is_for_users(*op) && takes_two(op->signature.inputs)) {
       found.op = op;
     } else {
       throw Error("adapt",
@@ -271,7 +271,7 @@ class Adapting {
     if (result.dtype() == DType::i8 && result.quantization()) {
       result = to_.add1(ir::dequantize_op(), {}, {result});
     }
-    const Judge loss = judge("loss", options_.loss);
+    const Criterion loss = criterion("loss", options_.loss);
     std::vector<int64_t> sample = result.shape().dims();
     if (!sample.empty()) sample.erase(sample.begin());
     const bool classes = loss.takes_classes();
@@ -282,7 +282,7 @@ class Adapting {
               : made_.label(options_.label, Shape(sample), classes ? DType::i32 : DType::f32);
     made_.minimize(loss.of(to_, result, label));
     for (const std::string& name : options_.metrics) {
-      made_.metric(name, judge("metric", name).of(to_, result, label));
+      made_.metric(name, criterion("metric", name).of(to_, result, label));
     }
   }
 
