@@ -51,10 +51,10 @@ std::vector<FoundScheme> pareto_of(const Graph& graph, const Contributions& part
   return all;
 }
 
-void write_report(const SearchArguments& arguments, const std::string& name,
+void write_report(const std::string& path, const std::string& name, int64_t budget,
                   const std::vector<FoundScheme>& all) {
   io::ChartPage page{.title = fmt::format("Sparse updates of {}", name),
-                     .facts = {{"budget", format_bytes(arguments.search.memory_budget)},
+                     .facts = {{"budget", format_bytes(budget)},
                                {"planned peak", format_bytes(all[0].bytes)},
                                {"gain", fmt::format("{:.4f}", all[0].gain)},
                                {"scheme", all[0].scheme.text()}}};
@@ -72,7 +72,7 @@ void write_report(const SearchArguments& arguments, const std::string& name,
          one + 1 == all.rend()});
   }
   page.points.push_back(std::move(chart));
-  io::AtomicFile file(arguments.report);
+  io::AtomicFile file(path);
   file.write(io::chart_page_html(page));
   file.commit();
 }
@@ -85,7 +85,7 @@ int run_search(const SearchArguments& arguments) {
     throw UsageError(Error("search", "a budget is missing; give --memory-budget SIZE"));
   }
   SetupOptions setup = arguments.setup;
-  options.memory_budget = parse_bytes(*setup.memory_budget);
+  options.memory_budget = from_command_line([&] { return parse_bytes(*setup.memory_budget); });
   setup.memory_budget.reset();  // a plan without a budget: its peak is what the budget is for
   options.training = trainer_options(setup, model.settings(), 1);
   catch_interrupt();
@@ -95,27 +95,31 @@ int run_search(const SearchArguments& arguments) {
     return !interrupted();
   };
   const FoundScheme found = search_scheme(model.graph(), parts, options);
-  SearchArguments shown = arguments;
-  shown.search = options;
   if (!arguments.report.empty() && !interrupted()) {
-    write_report(shown, model.name(), pareto_of(model.graph(), parts, options, found));
+    write_report(arguments.report, model.name(), options.memory_budget,
+                 pareto_of(model.graph(), parts, options, found));
   }
   bar.clear();
   io::AtomicFile file(arguments.out);
   file.write(found.scheme.text() + "\n");
   file.commit();
+  if (interrupted()) {
+    note(fmt::format("stopped after {} plans; the best scheme so far is in {}", found.evaluations,
+                     arguments.out));
+    return kStopped;
+  }
   if (arguments.json) {
     nlohmann::ordered_json json = json_of(found);
     json["recipe"] = model.name();
     json["file"] = arguments.out;
     print_json(json);
-    return interrupted() ? kStopped : kOk;
+    return kOk;
   }
   fmt::print("{}\ngain {:.4f} within {}, {} after {} plans; in {}\n", found.scheme.text(),
              found.gain, format_bytes(found.bytes),
              found.is_best ? "proved the best" : "the best found", found.evaluations,
              arguments.out);
-  return interrupted() ? kStopped : kOk;
+  return kOk;
 }
 
 }  // namespace

@@ -56,6 +56,12 @@ TEST(adapt, writes_a_model_that_trains) {
            "accuracy", "--head", "replace:10", "-o", folder / "mine"});
   ASSERT_EQ(made.code, 0) << made.err;
   EXPECT_NE(made.out.find("7850 of 7850 parameters are trained"), std::string::npos) << made.out;
+  const Outcome as_json =
+      run({"adapt", folder / "mine", "--freeze", "head.bias", "-o", folder / "frozen", "--json"});
+  ASSERT_EQ(as_json.code, 0) << as_json.err;
+  const auto report = last_line_json(as_json.out);
+  EXPECT_EQ(keys(report), "file trained_parameters frozen_parameters bytes");
+  EXPECT_EQ(report["frozen_parameters"], 10);
   const Outcome planned = run({"plan", folder / "mine", "--batch", "8"});
   EXPECT_EQ(planned.code, 0) << planned.err;
 }
