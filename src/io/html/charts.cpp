@@ -60,8 +60,8 @@ std::string head_of(const std::string& title, const std::string& caption) {
 
 std::string svg(double width, double height, const std::string& inside) {
   return fmt::format(
-      "<div class=\"panel scroll\"><svg viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" "
-      "height=\"{1:.0f}\" font-size=\"12\" font-family=\"system-ui, "
+      "<div class=\"panel scroll\"><svg viewBox=\"0 0 {0:.0f} {1:.0f}\" style=\"width: 100%; "
+      "min-width: 600px\" font-size=\"12\" font-family=\"system-ui, "
       "sans-serif\">\n{2}</svg></div>\n",
       width, height, inside);
 }
