@@ -56,13 +56,13 @@ void write_report(const std::string& path, const std::string& name, int64_t budg
   io::ChartPage page{.title = fmt::format("Sparse updates of {}", name),
                      .facts = {{"budget", format_bytes(budget)},
                                {"planned peak", format_bytes(all[0].bytes)},
-                               {"gain", fmt::format("{:.4f}", all[0].gain)},
-                               {"scheme", all[0].scheme.text()}}};
+                               {"gain", fmt::format("{:.4f}", all[0].gain)}}};
   io::PointChart chart{
       .title = "Gain and memory",
       .caption =
           "The best scheme of each budget: the sum of what its parts add, and the planned "
-          "peak of its step.",
+          "peak of its step. Marked is that of the given budget: " +
+          all[0].scheme.text(),
       .x_label = "planned peak, KiB",
       .y_label = "sum of gains"};
   for (auto one = all.rbegin(); one != all.rend(); ++one) {
