@@ -180,8 +180,8 @@ std::string CallWriter::statements(const program::Program& program, const progra
   kernels_.insert(function.name);
   std::string definitions;
   const std::string given = arguments(program, call, kernel, function, definitions);
-  return fmt::format("  {{ /* {} */\n{}    {}({});\n  }}\n", comment, definitions, function.name,
-                     given);
+  return fmt::format("  {{ /* {} */\n{}    THIMBLE_KERNEL(\"{}\", \"{}\")\n    {}({});\n  }}\n",
+                     comment, definitions, function.name, quoted(name), function.name, given);
 }
 
 }  // namespace thimble::emit
