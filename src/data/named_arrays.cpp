@@ -118,10 +118,9 @@ Column column_for(const std::string& file, const Field& field, StoredArray array
     check_finite(file, array, field.dtype);
   } else if (is_floating(array.element)) {
     throw Error(file, fmt::format("holds {}, but the {} \"{}\" takes {}; convert it with "
-                                  "a.astype({})",
+                                  "a.astype(numpy.int32)",
                                   to_string(array.element), field.is_label ? "label" : "input",
-                                  field.name, to_string(field.dtype),
-                                  field.dtype == DType::boolean ? "bool" : "numpy.int64"));
+                                  field.name, to_string(field.dtype)));
   } else {
     check_integers(file, array, field.dtype);
   }

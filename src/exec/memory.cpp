@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <iterator>
 #include <map>
@@ -10,6 +11,7 @@
 #include <string_view>
 
 #include "exec/swap_file.h"
+#include "ir/element.h"
 #include "plan/arena.h"
 
 namespace thimble::exec {
@@ -125,11 +127,29 @@ void Store::put(const Entry& entry) {
   require_done(entry);
 }
 
+namespace {
+
+// Of another type than f32: whole numbers are drawn as those of f32 are, and rounded down.
+void fill_other(const Store::Entry& entry, uint64_t seed, std::span<std::byte> bytes) {
+  if (entry.init.kind == Initializer::Kind::constant || is_floating(entry.type.dtype)) {
+    fill_constant(entry.type, entry.init.a, bytes);
+    return;
+  }
+  std::vector<float> drawn(static_cast<size_t>(entry.type.shape.elements()));
+  fill_initial(entry.init, entry.name, seed, entry.type.shape, drawn.data());
+  for (size_t i = 0; i < drawn.size(); ++i) {
+    element_store_int(bytes.data(), static_cast<int>(entry.type.dtype), static_cast<int64_t>(i),
+                      element_int_of(std::floor(static_cast<double>(drawn[i]))));
+  }
+}
+
+}  // namespace
+
 void Store::initialize(uint64_t seed) {
   for (const Entry& entry : entries_) {
     overwrite(entry, [&](std::span<std::byte> bytes) {
       if (entry.type.dtype != DType::f32) {
-        fill_constant(entry.type, entry.init.a, bytes);
+        fill_other(entry, seed, bytes);
         return;
       }
       fill_initial(entry.init, entry.name, seed, entry.type.shape,

@@ -20,12 +20,16 @@ struct Head {
   int axis = 0;    // of the weight, that counts the results
 };
 
-// int8 numbers that are uniform from -127 to 127.
+// The largest number of new int8 weights: they may grow to four times their first size.
+constexpr int64_t kLargestDrawn = 31;
+
+// int8 numbers that are uniform from -kLargestDrawn to kLargestDrawn.
 Array drawn_integers(const Shape& shape, uint64_t seed) {
   std::mt19937_64 generator(seed);
   std::vector<int8_t> values(static_cast<size_t>(shape.elements()));
   for (int8_t& value : values) {
-    value = static_cast<int8_t>(static_cast<int64_t>(generator() % 255) - 127);
+    const uint64_t drawn = generator() % (2 * kLargestDrawn + 1);
+    value = static_cast<int8_t>(static_cast<int64_t>(drawn) - kLargestDrawn);
   }
   return Array(std::move(values), shape);
 }
@@ -208,7 +212,7 @@ class Adapting {
       data.data = Array(data.type.dtype, data.type.shape);
       if (!is_weight) continue;
       data.data = drawn_integers(data.type.shape, options_.seed);
-      const auto scale = static_cast<float>(bound / 127.0);
+      const auto scale = static_cast<float>(bound / kLargestDrawn);
       const Quantization q{
           .scales = std::vector<float>(static_cast<size_t>(options_.classes), scale),
           .axis = head_->axis};

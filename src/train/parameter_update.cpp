@@ -11,14 +11,22 @@
 
 namespace thimble::train {
 
-Value state_of(const Value& param, const ir::StateSpec& spec) {
+namespace {
+
+Value own_state(const Value& param, const std::string& what, const ir::TensorType& type,
+                const Initializer& first) {
   ir::Graph& graph = param.graph();
-  const std::string name = param.name() + "." + spec.name;
-  const Initializer first = init::constant(spec.first);
+  const std::string name = param.name() + "." + what;
   if (graph.find_source(name)) {  // of the model
-    return graph.own_source(ir::kOwnPrefix + name, spec.type, ir::Role::state, first);
+    return graph.own_source(ir::kOwnPrefix + name, type, ir::Role::state, first);
   }
-  return graph.source(name, spec.type, ir::Role::state, first);
+  return graph.source(name, type, ir::Role::state, first);
+}
+
+}  // namespace
+
+Value state_of(const Value& param, const ir::StateSpec& spec) {
+  return own_state(param, spec.name, spec.type, init::constant(spec.first));
 }
 
 std::string names_of(bool (*wanted)(const ir::OpDef&)) {
@@ -74,6 +82,14 @@ void check_part(const Trained& trained, const ir::OptimizerRule& rule) {
                   names_of([](const ir::OpDef& op) { return op.optimizer.by_part != nullptr; })));
 }
 
+// What rounding to nearest left of the changes of a parameter, in units of 2^-16. The first ones
+// are drawn at random, up to half a step: were they 0, all numbers would stand still at first, and
+// then those of like gradients would take a whole step in the same update, which disturbs the
+// training.
+Value residual_of(const Value& param, const Shape& shape) {
+  return own_state(param, kResidualName, {DType::i16, shape}, init::uniform(-32768.0, 32767.0));
+}
+
 }  // namespace
 
 void append_integer_update(ir::Graph& graph, const Trained& trained,
@@ -91,8 +107,7 @@ void append_integer_update(ir::Graph& graph, const Trained& trained,
   }
   const Shape shape = trained.grad.shape();
   const bool keeps_rest = options.integer_rounding == IntegerRounding::residual;
-  const Value first =
-      keeps_rest ? state_of(param, {kResidualName, {DType::i16, shape}}) : ops::rng_of(graph);
+  const Value first = keeps_rest ? residual_of(param, shape) : ops::rng_of(graph);
   Value units;
   if (options.quantization_aware_scaling) units = parameter_units(graph, trained.source);
   std::vector<Value> inputs{first, param, trained.grad, lr, number, units};

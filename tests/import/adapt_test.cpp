@@ -4,6 +4,10 @@
 #include <thimble/adapt.h>
 #include <thimble/thimble.h>
 
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
 #include "io/temporary_folder.h"
 #include "ir/graph.h"
 
@@ -82,6 +86,13 @@ TEST(adapt, trains_int8_models_with_new_classes) {
   EXPECT_EQ(weight.type.dtype, DType::i8);
   EXPECT_EQ(weight.type.shape.elements(), 96 * 4);
   EXPECT_EQ(weight.type.quantization->scales.size(), 4U);
+  // The real numbers are those of a new layer in f32, and have room to grow to four times as much.
+  int largest = 0;
+  for (const int8_t value : weight.data->as<int8_t>()) {
+    largest = std::max(largest, std::abs(int{value}));
+  }
+  EXPECT_EQ(largest, 31);
+  EXPECT_NEAR(31.0 * weight.type.quantization->scales[0], 1.0 / std::sqrt(96.0), 1e-6);
   EXPECT_EQ(*source(made, "body.weight").data, *source(int8, "body.weight").data);
   Trainer trainer(made, {.optimizer = SGD{.lr = 0.1}, .batch = 16});
   trainer.fit(data, {.epochs = 10});

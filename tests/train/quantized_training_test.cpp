@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 #include <thimble/thimble.h>
 
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "io/temporary_folder.h"
 #include "ir/graph.h"
@@ -103,6 +105,33 @@ TEST(quantized_training, at_a_rate_of_0_moves_nothing) {
       EXPECT_EQ(trainer.weights_sha256(), before) << optimizer.text();
     }
   }
+}
+
+// Before any residual has added up to a step: the first ones are spread over all fractions.
+TEST(quantized_training, with_residuals_moves_numbers_as_far_as_the_first_gradients_say) {
+  const data::Dataset batch = digits().take(32);
+  TrainerOptions options{.quantization_aware_scaling = false,
+                         .integer_rounding = IntegerRounding::residual};
+  const Gradients gradients = trainer_of(models().int8, SGD{.lr = 0.0}, options).gradients(batch);
+  const std::vector<float> gradient = gradients.values.at("conv2.weight").floats();
+  double largest = 0.0;
+  for (const float g : gradient) largest = std::max(largest, std::abs(static_cast<double>(g)));
+  const double rate = 0.4 / largest;  // no change is half a step
+  Trainer trainer = trainer_of(models().int8, SGD{.lr = rate}, options);
+  const std::vector<int64_t> before = trainer.parameter("conv2.weight").integers();
+  (void)trainer.step(batch);
+  const std::vector<int64_t> after = trainer.parameter("conv2.weight").integers();
+  double wanted = 0.0;
+  double moved = 0.0;  // in the direction of the change
+  for (size_t i = 0; i < gradient.size(); ++i) {
+    const int64_t change = after[i] - before[i];
+    EXPECT_LE(std::abs(change), 1);
+    wanted += rate * std::abs(static_cast<double>(gradient[i]));
+    moved += static_cast<double>(gradient[i] > 0.0F ? -change : change);
+  }
+  // Each number moves with the probability of its change: six deviations of their sum.
+  EXPECT_NEAR(moved, wanted, 6.0 * std::sqrt(wanted));
+  EXPECT_GT(moved, 0.0);
 }
 
 // A step by the scaled gradients of the integers is one of the real numbers: the gradient by an
