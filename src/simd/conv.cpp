@@ -52,8 +52,8 @@ inline bool prefers_planes(const ConvPlan& plan) {
 HWY_BEFORE_NAMESPACE();
 namespace thimble::simd::HWY_NAMESPACE {
 
-void run_conv(const ConvPlan& plan, float* y, const float* x, const float* w, const float* bias,
-              Workspace& workspace, char* base, parallel::ThreadPool& pool) {
+void run_conv(const ConvPlan& plan, float* y, const float* x, const ConvWeights& w,
+              const float* bias, Workspace& workspace, char* base, parallel::ThreadPool& pool) {
   if (is_depthwise(plan)) {
     const DepthwiseTables tables = carve_depthwise_tables(workspace, plan);
     conv_depthwise(plan, y, x, w, bias, tables, base + workspace.used(), pool);
@@ -64,12 +64,19 @@ void run_conv(const ConvPlan& plan, float* y, const float* x, const float* w, co
   }
 }
 
+void run_conv_in_place(const ConvPlan& plan, float* y, const ConvWeights& w, Workspace& workspace,
+                       char* base, parallel::ThreadPool& pool) {
+  const DepthwiseTables tables = carve_depthwise_tables(workspace, plan);
+  conv_depthwise_in_place(plan, y, w, tables, base + workspace.used(), pool);
+}
+
 }  // namespace thimble::simd::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace thimble::simd {
 HWY_EXPORT(run_conv);
+HWY_EXPORT(run_conv_in_place);
 
 namespace {
 
@@ -92,7 +99,7 @@ int64_t workspace_bytes(const conv_dims& d, int threads, Planner planner) {
   return counter.bytes() + threads * scratch.bytes();
 }
 
-void run(float* y, const float* x, const float* w, const float* bias, void* workspace,
+void run(float* y, const float* x, const ConvWeights& w, const float* bias, void* workspace,
          const conv_dims& d, parallel::ThreadPool& pool, Planner planner) {
   Workspace carver(workspace);
   const ConvPlan plan = planner(flattened(d), carver);
@@ -109,7 +116,7 @@ int64_t conv_workspace_bytes(const conv_dims& d, int threads) {
 
 void conv(float* y, const float* x, const float* w, const float* bias, void* workspace,
           const conv_dims& d, parallel::ThreadPool& pool) {
-  run(y, x, w, bias, workspace, d, pool, plan_forward);
+  run(y, x, {.f32 = w}, bias, workspace, d, pool, plan_forward);
 }
 
 int64_t conv_adjoint_workspace_bytes(const conv_dims& d, int threads) {
@@ -118,7 +125,30 @@ int64_t conv_adjoint_workspace_bytes(const conv_dims& d, int threads) {
 
 void conv_adjoint(float* dx, const float* dy, const float* w, const float* bias, void* workspace,
                   const conv_dims& d, parallel::ThreadPool& pool) {
-  run(dx, dy, w, bias, workspace, d, pool, plan_adjoint);
+  run(dx, dy, {.f32 = w}, bias, workspace, d, pool, plan_adjoint);
+}
+
+void conv_adjoint(float* dx, const float* dy, const int8_t* w, void* workspace, const conv_dims& d,
+                  parallel::ThreadPool& pool) {
+  run(dx, dy, {.i8 = w}, nullptr, workspace, d, pool, plan_adjoint);
+}
+
+int64_t conv_adjoint_in_place_workspace_bytes(const conv_dims& d, int threads) {
+  Workspace counter(nullptr);
+  const ConvPlan plan = plan_adjoint(d, counter);
+  carve_depthwise_tables(counter, plan);
+  Workspace scratch(nullptr);
+  carve_depthwise_copy(scratch, plan);
+  return counter.bytes() + threads * scratch.bytes();
+}
+
+void conv_adjoint_in_place(float* dx, const int8_t* w, void* workspace, const conv_dims& d,
+                           parallel::ThreadPool& pool) {
+  Workspace carver(workspace);
+  const ConvPlan plan = plan_adjoint(d, carver);
+  if (plan.images <= 0) return;
+  HWY_DYNAMIC_DISPATCH(run_conv_in_place)
+  (plan, dx, {.i8 = w}, carver, static_cast<char*>(workspace), pool);
 }
 
 }  // namespace thimble::simd

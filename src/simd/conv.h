@@ -22,6 +22,16 @@ void conv_adjoint(float* dx, const float* dy, const float* w, const float* bias,
                   const conv_dims& d, parallel::ThreadPool& pool);
 [[nodiscard]] int64_t conv_adjoint_workspace_bytes(const conv_dims& d, int threads);
 
+// The same with the integers of int8 weights, without a bias: the bits are those for f32 weights of
+// these values. Workspace as above.
+void conv_adjoint(float* dx, const float* dy, const int8_t* w, void* workspace, const conv_dims& d,
+                  parallel::ThreadPool& pool);
+// The same of a depthwise convolution of stride 1 whose image and result have one size, in place:
+// dx holds dy before.
+void conv_adjoint_in_place(float* dx, const int8_t* w, void* workspace, const conv_dims& d,
+                           parallel::ThreadPool& pool);
+[[nodiscard]] int64_t conv_adjoint_in_place_workspace_bytes(const conv_dims& d, int threads);
+
 // dw = gradient of <conv(x, w), dy> in w (+ dw). x: [n, h, w, c], dy: [n, p, q, k],
 // dw: [k, r, s, c/groups].
 void conv_weights(float* dw, const float* x, const float* dy, void* workspace, const conv_dims& d,

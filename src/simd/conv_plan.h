@@ -26,6 +26,19 @@ struct ConvPhase {
   int tap_count;
 };
 
+// The weights of a convolution: f32, or the int8 integers that stand for them.
+struct ConvWeights {
+  const float* f32 = nullptr;
+  const int8_t* i8 = nullptr;  // null: they are f32
+
+  [[nodiscard]] float at(ptrdiff_t i) const {
+    return i8 != nullptr ? static_cast<float>(i8[i]) : f32[i];
+  }
+  [[nodiscard]] ConvWeights from(ptrdiff_t i) const {
+    return i8 != nullptr ? ConvWeights{nullptr, i8 + i} : ConvWeights{f32 + i, nullptr};
+  }
+};
+
 // The smallest and largest offset of any tap, over all phases.
 struct TapRange {
   int first = 0, last = 0;

@@ -117,7 +117,7 @@ inline int64_t group_entries(const ConvPlan& plan) {
 // Fills the tables. The weights of a phase are contiguous: for each run of `channels` output
 // channels, [tap, input channel, channels].
 inline void fill_tables(const ConvPlan& plan, const PlanarShape& shape, int channels,
-                        const float* w, const float* bias, const PlanarTables& tables) {
+                        const ConvWeights& w, const float* bias, const PlanarTables& tables) {
   int32_t* offset = tables.offsets;
   for (int p = 0; p < plan.phase_count; ++p) {
     for (int t = 0; t < plan.phases[p].tap_count; ++t) {
@@ -139,10 +139,10 @@ inline void fill_tables(const ConvPlan& plan, const PlanarShape& shape, int chan
       for (int first = 0; first < padded; first += channels) {
         for (int t = 0; t < phase.tap_count; ++t) {
           for (int c = 0; c < plan.group_in; ++c) {
-            const float* from =
-                w + g * plan.group_weights + phase.taps[t].weight + c * plan.weight_in_step;
+            const ConvWeights from =
+                w.from(g * plan.group_weights + phase.taps[t].weight + c * plan.weight_in_step);
             for (int k = first; k < first + channels; ++k) {
-              *weight++ = k < plan.group_out ? from[k * plan.weight_out_step] : 0.0f;
+              *weight++ = k < plan.group_out ? from.at(k * plan.weight_out_step) : 0.0f;
             }
           }
         }
@@ -206,7 +206,7 @@ inline void run_planar_task(const ConvPlan& plan, const PlanarShape& shape, cons
 
 // y, x, w, bias: see conv(). The workspace starts at base: the tables, then carve_planar_scratch()
 // per thread.
-inline void conv_planar(const ConvPlan& plan, float* y, const float* x, const float* w,
+inline void conv_planar(const ConvPlan& plan, float* y, const float* x, const ConvWeights& w,
                         const float* bias, Workspace& workspace, char* base,
                         parallel::ThreadPool& pool) {
   const PlanarShape shape = planar_shape(plan, planar_result_planes(plan));

@@ -30,7 +30,7 @@ struct ConvRowsJob {
   const ConvPhase& phase;
   float* y;
   const float* x;
-  const float* w;     // of the group
+  ConvWeights w;      // of the group
   const float* bias;  // of the group, or null
   int in_channel;     // the first one of the group
   int out_channel;    // the first one of the panel, counted among all
@@ -45,14 +45,16 @@ inline void pack_weights(const ConvRowsJob& job, const ConvDepthBlock& block, fl
   const ConvPlan& plan = job.plan;
   const int width = panel_width(job);
   for (int t = 0; t < block.taps; ++t) {
-    const float* from = job.w + job.phase.taps[block.first_tap + t].weight +
-                        block.first_channel * plan.weight_in_step +
-                        job.column * plan.weight_out_step;
+    const ConvWeights from =
+        job.w.from(job.phase.taps[block.first_tap + t].weight +
+                   block.first_channel * plan.weight_in_step + job.column * plan.weight_out_step);
     float* to = panel + static_cast<ptrdiff_t>(t) * block.channels * width;
-    if (plan.weight_out_step == 1) {
-      pack_rows(to, width, from, plan.weight_in_step, block.channels, job.columns);
+    if (from.i8 != nullptr) {
+      pack_rows(to, width, from.i8, plan.weight_in_step, block.channels, job.columns);
+    } else if (plan.weight_out_step == 1) {
+      pack_rows(to, width, from.f32, plan.weight_in_step, block.channels, job.columns);
     } else {
-      pack_transposed(to, width, from, plan.weight_out_step, block.channels, job.columns);
+      pack_transposed(to, width, from.f32, plan.weight_out_step, block.channels, job.columns);
     }
   }
 }
@@ -196,8 +198,9 @@ inline void run_pixels(const ConvRowsJob& job, int64_t first, int64_t count,
   }
 }
 
-// y, x, w, bias: see conv(); scratch: conv_rows_scratch_bytes() per thread.
-inline void conv_rows(const ConvPlan& plan, float* y, const float* x, const float* w,
+// y, x, w, bias: see conv(); w: int8 of an adjoint alone; scratch: conv_rows_scratch_bytes() per
+// thread.
+inline void conv_rows(const ConvPlan& plan, float* y, const float* x, const ConvWeights& w,
                       const float* bias, char* scratch_base, parallel::ThreadPool& pool) {
   const Panels panels = split_columns(plan.group_out);
   const int64_t pixels =
@@ -223,7 +226,7 @@ inline void conv_rows(const ConvPlan& plan, float* y, const float* x, const floa
                           phase,
                           y,
                           x,
-                          w + group * plan.group_weights,
+                          w.from(group * plan.group_weights),
                           bias ? bias + group * plan.group_out : nullptr,
                           group * plan.group_in,
                           group * plan.group_out + column,

@@ -203,7 +203,7 @@ inline void run_depthwise_row(const ConvPlan& plan, const ConvPhase& phase, cons
   }
 }
 
-inline void fill_depthwise_tables(const ConvPlan& plan, const float* w, const float* bias,
+inline void fill_depthwise_tables(const ConvPlan& plan, const ConvWeights& w, const float* bias,
                                   const DepthwiseTables& tables) {
   const int64_t pitch = padded_channels(plan.out_c);
   std::fill_n(tables.bias, pitch, 0.0f);
@@ -213,13 +213,15 @@ inline void fill_depthwise_tables(const ConvPlan& plan, const float* w, const fl
     const ConvPhase& phase = plan.phases[p];
     for (int t = 0; t < phase.tap_count; ++t, to += pitch) {
       std::fill_n(to, pitch, 0.0f);
-      for (int c = 0; c < plan.out_c; ++c) to[c] = w[c * plan.group_weights + phase.taps[t].weight];
+      for (int c = 0; c < plan.out_c; ++c) {
+        to[c] = w.at(c * plan.group_weights + phase.taps[t].weight);
+      }
     }
   }
 }
 
 // y, x, w, bias: see conv(); scratch_base: carve_depthwise_scratch() per thread.
-inline void conv_depthwise(const ConvPlan& plan, float* y, const float* x, const float* w,
+inline void conv_depthwise(const ConvPlan& plan, float* y, const float* x, const ConvWeights& w,
                            const float* bias, const DepthwiseTables& tables, char* scratch_base,
                            parallel::ThreadPool& pool) {
   fill_depthwise_tables(plan, w, bias, tables);
@@ -250,6 +252,37 @@ inline void conv_depthwise(const ConvPlan& plan, float* y, const float* x, const
         }
         weights += phase.tap_count * padded_channels(plan.out_c);
       }
+    }
+  });
+}
+
+// The same where y is x and the plan has one phase that steps by one pixel: a panel of channels of
+// an image is copied out of the way. scratch_base: carve_depthwise_copy() per thread.
+inline void conv_depthwise_in_place(const ConvPlan& plan, float* y, const ConvWeights& w,
+                                    const DepthwiseTables& tables, char* scratch_base,
+                                    parallel::ThreadPool& pool) {
+  fill_depthwise_tables(plan, w, nullptr, tables);
+  Workspace counter(nullptr);
+  carve_depthwise_copy(counter, plan);
+  const Panels panels = split_columns(plan.out_c);
+  const int64_t pixels = static_cast<int64_t>(plan.in_h) * plan.in_w;
+  pool.run_with_worker(int64_t{plan.images} * panels.count, [&](int64_t task, int worker) {
+    Workspace own(scratch_base + worker * counter.bytes());
+    const DepthwiseCopy scratch = carve_depthwise_copy(own, plan);
+    const int panel = static_cast<int>(task % panels.count);
+    const int first = panel * panels.width;
+    const int channels = std::min(panels.width, plan.out_c - first);
+    float* image = y + task / panels.count * pixels * plan.out_c;
+    for (int64_t i = 0; i < pixels; ++i) {
+      std::copy_n(image + i * plan.out_c + first, channels, scratch.pixels + i * channels);
+    }
+    ConvPlan copied = plan;
+    copied.in_c = channels;
+    // Rows are read from the panel's first channel on.
+    const float* from = scratch.pixels - first;
+    for (int i = 0; i < plan.phases[0].rows; ++i) {
+      run_depthwise_row(copied, plan.phases[0], tables.weights, tables.bias, scratch.taps, 0, i,
+                        {panel, panel + 1}, from, image);
     }
   });
 }

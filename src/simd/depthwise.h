@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "simd/conv_plan.h"
+#include "simd/tile.h"
 #include "simd/workspace.h"
 
 namespace thimble::simd {
@@ -39,6 +40,21 @@ struct DepthwiseTap {
 // Scratch of one thread: the taps of one output row.
 inline DepthwiseTap* carve_depthwise_scratch(Workspace& workspace, const ConvPlan& plan) {
   return workspace.take<DepthwiseTap>(plan.tap_count);
+}
+
+// Scratch of one thread where the result takes the place of the image: some of its channels, at
+// most those of the widest panel.
+struct DepthwiseCopy {
+  DepthwiseTap* taps;
+  float* pixels;  // [pixels of an image, channels of a panel]
+};
+
+inline DepthwiseCopy carve_depthwise_copy(Workspace& workspace, const ConvPlan& plan) {
+  const int64_t channels = std::min<int64_t>(padded_channels(plan.out_c), kWidestPanel);
+  DepthwiseCopy copy{};
+  copy.taps = carve_depthwise_scratch(workspace, plan);
+  copy.pixels = workspace.take<float>(int64_t{plan.in_h} * plan.in_w * channels);
+  return copy;
 }
 
 // Whether that many floats, with other data in use, exceed the first-level cache.

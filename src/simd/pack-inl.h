@@ -120,6 +120,22 @@ inline void pack_rows(float* HWY_RESTRICT panel, int width, const float* HWY_RES
   }
 }
 
+// The same of int8.
+inline void pack_rows(float* HWY_RESTRICT panel, int width, const int8_t* HWY_RESTRICT from,
+                      ptrdiff_t pitch, int64_t depth, int columns) {
+  const F32 d;
+  const hn::Rebind<int32_t, F32> d32;
+  const hn::Rebind<int8_t, F32> d8;
+  for (int64_t l = 0; l < depth; ++l, panel += width, from += pitch) {
+    int j = 0;
+    for (; j + lanes() <= columns; j += lanes()) {
+      hn::StoreU(hn::ConvertTo(d, hn::PromoteTo(d32, hn::LoadU(d8, from + j))), d, panel + j);
+    }
+    for (; j < columns; ++j) panel[j] = static_cast<float>(from[j]);
+    for (; j < width; ++j) panel[j] = 0.0f;
+  }
+}
+
 // panel[l * width + j] = from[j * pitch + l]; columns from `columns` on are zero.
 inline void pack_transposed(float* HWY_RESTRICT panel, int width, const float* HWY_RESTRICT from,
                             ptrdiff_t pitch, int64_t depth, int columns) {

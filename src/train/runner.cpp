@@ -9,6 +9,7 @@
 #include "exec/compile_cache.h"
 #include "exec/heap.h"
 #include "exec/swap_pipe.h"
+#include "ops/families/quantized/by_rows.h"
 
 namespace thimble::train {
 namespace {
@@ -29,6 +30,7 @@ exec::SwapOptions Runner::swap_options(int64_t buffer_bytes) {
 
 void Runner::add(const ProgramKey& key, ir::Graph graph, const plan::Budget& budget) {
   const exec::CompileOptions options{.threads = pool_.threads(), .fast = fast_, .budget = budget};
+  if (!fast_) graph = ops::convolutions_by_rows(graph);
   std::vector<const exec::Program*> siblings;
   for (const auto& [other, runnable] : runnables_) {
     if (other != key) siblings.push_back(runnable.program.get());

@@ -1,11 +1,11 @@
-#include <thimble/ops/conv2d_input_grad.h>
-#include <thimble/ops/conv2d_weight_grad.h>
 #include <thimble/ops/quantized_conv2d.h>
 #include <thimble/ops/sum_to.h>
 
 #include "ir/graph.h"
 #include "ops/families/conv/conv.h"
 #include "ops/families/conv/trained.h"
+#include "ops/families/quantized/by_rows.h"
+#include "ops/families/quantized/conv_gradients.h"
 #include "ops/families/quantized/inside.h"
 #include "ops/families/quantized/quantized.h"
 #include "ops/quantized_conv2d/dims.h"
@@ -78,22 +78,22 @@ std::vector<Value> vjp(const ir::VjpContext& c) {
   std::vector<Value> grads(3);
   if (c.need(1)) {
     const TrainedChannels trained = trained_channels(x, by_sum, weight, attrs.groups);
-    grads[1] = conv2d_weight_grad(centered(trained.x), trained.dy,
-                                  {.kernel = image_size(weight.shape()),
-                                   .stride = attrs.stride,
-                                   .padding = attrs.padding,
-                                   .dilation = attrs.dilation,
-                                   .groups = trained.groups,
-                                   .whole_channels = trained.whole_channels});
+    grads[1] = quantized_weight_grad(trained.x, trained.dy,
+                                     {.kernel = image_size(weight.shape()),
+                                      .stride = attrs.stride,
+                                      .padding = attrs.padding,
+                                      .dilation = attrs.dilation,
+                                      .groups = trained.groups,
+                                      .whole_channels = trained.whole_channels});
   }
   if (c.need(2)) grads[2] = sum_to(by_sum, c.input(2).shape());
   if (c.need(0)) {
-    grads[0] = conv2d_input_grad(by_sum, integers(weight),
-                                 {.size = image_size(x.shape()),
-                                  .stride = attrs.stride,
-                                  .padding = attrs.padding,
-                                  .dilation = attrs.dilation,
-                                  .groups = attrs.groups});
+    grads[0] = quantized_input_grad(by_sum, weight,
+                                    {.size = image_size(x.shape()),
+                                     .stride = attrs.stride,
+                                     .padding = attrs.padding,
+                                     .dilation = attrs.dilation,
+                                     .groups = attrs.groups});
   }
   return grads;
 }
@@ -168,6 +168,12 @@ const OpDef& inside_op() {
 
 }  // namespace
 }  // namespace thimble::ops::quantized_conv2d_impl
+
+namespace thimble::ops {
+
+const OpDef& quantized_convolution() { return quantized_conv2d_impl::quantized_conv2d_op(); }
+
+}  // namespace thimble::ops
 
 THIMBLE_OP_FOLDER(quantized_conv2d) {
   static const OpDef* const defs[] = {&quantized_conv2d_op(), &inside_op()};

@@ -7,6 +7,7 @@
 
 #include "ir/graph.h"
 #include "ops/families/move/trained.h"
+#include "ops/families/quantized/conv_gradients.h"
 #include "ops/families/quantized/inside.h"
 #include "ops/families/quantized/quantized.h"
 #include "ops/quantized_dense/dims.h"
@@ -103,7 +104,12 @@ std::vector<Value> vjp(const ir::VjpContext& c) {
                       {.transpose_a = true});
   }
   if (c.need(2)) grads[2] = sum_to(by_sum, c.input(2).shape());
-  if (c.need(0)) grads[0] = reshape(matmul(by_sum, integers(weight)), x.shape());
+  if (c.need(0)) {
+    // Every row is an image of one pixel.
+    const Value dx =
+        quantized_input_grad(reshape(by_sum, {rows, 1, 1, units}), weight, {.size = {1, 1}});
+    grads[0] = reshape(dx, x.shape());
+  }
   return grads;
 }
 

@@ -1,0 +1,89 @@
+#include "ir/graph.h"
+#include "ops/families/conv/conv.h"
+#include "ops/families/quantized/conv_gradients.h"
+#include "ops/families/quantized/quantized.h"
+#include "ops/quantized_conv2d_weight_grad/dims.h"
+#include "ops/quantized_conv2d_weight_grad/kernel.h"
+
+#define THIMBLE_OP quantized_conv2d_weight_grad
+#include "ops/families/builder/both_precisions.h"
+
+namespace thimble::ops::quantized_conv2d_weight_grad_impl {
+namespace {
+
+std::vector<ir::TensorType> infer(const ir::InferContext& c) {
+  const auto& attrs = c.attrs.as<Conv2dWeightGradAttrs>();
+  require_quantized(c, 0);
+  check_image(c, 0);
+  check_image(c, 1);
+  const Shape& x = c.shape(0);
+  const Shape& dy = c.shape(1);
+  c.require(x[0] == dy[0], "expected x and dy of one batch");
+  c.require(attrs.groups >= 1 && x[3] % attrs.groups == 0 && dy[3] % attrs.groups == 0,
+            "expected groups to divide the channels of x and dy");
+  const Window window = convolution_of(attrs, attrs.kernel).window;
+  check_window(c, window);
+  c.require(attrs.whole_channels == 0 || attrs.whole_channels >= x[3],
+            "expected whole_channels of at least the channels of x");
+  c.require(window_places(c, window, image_size(x)) == image_size(dy),
+            "expected dy to be as large as the convolution's result");
+  return {{DType::f32, {dy[3], attrs.kernel.h, attrs.kernel.w, x[3] / attrs.groups}}};
+}
+
+ir::Params params(const ir::KernelContext& c) {
+  const auto& attrs = c.attrs.as<Conv2dWeightGradAttrs>();
+  quantized_conv2d_weight_grad_dims d{
+      conv_sizes(convolution_of(attrs, attrs.kernel), c.in(0), c.in(1), image_size(c.in(0))),
+      zero_point_of(*c.inputs[0])};
+  d.conv.c_of = static_cast<int>(attrs.whole_channels);
+  return d;
+}
+
+const OpDef& weight_grad_op() {
+  static const OpDef def{
+      .name = "quantized_conv2d_weight_grad",
+      .is_gradient = true,
+      .signature{
+          .doc = "The gradient of quantized_conv2d by the integers of its weights, from that of "
+                 "its sums: dw[k, r, s, c] = sum over n, p, q of dy[n, p, q, k] (x[n, p*stride + "
+                 "r*dilation - padding, ..., c] - zero point of x). It has the bits of "
+                 "conv2d_weight_grad.",
+          .inputs = {{.name = "x", .doc = "[N, H, W, C], i8 with one scale", .types = DType::i8},
+                     {.name = "dy", .doc = "[N, P, Q, K], f32", .types = DType::f32}},
+          .outputs = {{"dw", "[K, kh, kw, C / groups], f32"}},
+          .attrs = ir::Attrs::schema_of<Conv2dWeightGradAttrs>(),
+      },
+      .infer = infer,
+      .kernels{
+          .params = params,
+          .workspace =
+              [](const ir::Params& p, int threads) {
+                return weight_grad_workspace_bytes(p.as<quantized_conv2d_weight_grad_dims>(),
+                                                   threads);
+              },
+          .flops = conv_flops,
+          .ref = ir::kernel_fn<&f32::quantized_conv2d_weight_grad_ref>(),
+          .ref64 = ir::kernel_fn<&f64::quantized_conv2d_weight_grad_ref>(),
+          .fast = ir::kernel_fn<&weight_grad_simd>(),
+          .any_type = true,
+      },
+  };
+  return def;
+}
+
+}  // namespace
+}  // namespace thimble::ops::quantized_conv2d_weight_grad_impl
+
+THIMBLE_OP_FOLDER(quantized_conv2d_weight_grad) {
+  static const OpDef* const defs[] = {&weight_grad_op()};
+  return defs;
+}
+
+namespace thimble::ops {
+
+Value quantized_weight_grad(Value x, Value dy, const Conv2dWeightGradAttrs& attrs) {
+  return x.graph().add1(quantized_conv2d_weight_grad_impl::weight_grad_op(), ir::Attrs::of(attrs),
+                        {x, dy});
+}
+
+}  // namespace thimble::ops
