@@ -35,10 +35,10 @@ WAYS: dict[str, tuple[Callable[[float], tb.Optimizer], bool]] = {
 }
 # Without scaling a rate is for integers.
 RATES = {
-    "f32": (5e-4, 1.5e-3, 5e-3),
-    "int8": (10.0, 100.0, 1000.0, 5000.0),
-    "int8-adam": (0.1, 0.3, 1.0),
-    "int8-qas": (5e-4, 1.5e-3, 5e-3),
+    "f32": (1.5e-3, 5e-3),
+    "int8": (100.0, 1000.0),
+    "int8-adam": (0.1, 0.3),
+    "int8-qas": (1.5e-3, 5e-3),
 }
 # The last layer is new, and learns faster by so much.
 HEAD = {"f32": 20.0, "int8": 20.0, "int8-adam": 4.0, "int8-qas": 20.0}
