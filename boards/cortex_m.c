@@ -72,12 +72,15 @@ static void raise_fence(void) {
   MPU_BASE = 3u << 1;
   MPU_SIZE = (1024 - 32) | 1;
 #else
+  const uint32_t ram_bytes = (uint32_t)(uintptr_t)board_ram_end - ram;
+  uint32_t bits = 0; /* of the size, less 1 */
+  while (2u << bits < ram_bytes) ++bits;
   MPU_NUMBER = 0;
   MPU_BASE = flash;
   MPU_SIZE = 6u << 24 | 1u << 17 | 19u << 1 | 1; /* read only, 2^20 bytes */
   MPU_NUMBER = 1;
   MPU_BASE = ram;
-  MPU_SIZE = 1u << 28 | 3u << 24 | 1u << 17 | 17u << 1 | 1; /* no execution, 2^18 bytes */
+  MPU_SIZE = 1u << 28 | 3u << 24 | 1u << 17 | bits << 1 | 1; /* no execution */
 #endif
   MPU_CONTROL = 1;
   __asm__ volatile("dsb\n isb" ::: "memory");

@@ -14,7 +14,7 @@ import sys
 import textwrap
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent / "thimble"))
-from _specs import arguments, is_layer, keeps_statistics, main_part, weights_of  # noqa: E402
+from _specs import arguments, is_layer, keeps_statistics, main_part, takes_none, weights_of  # noqa: E402
 
 from example_lines import python_example  # noqa: E402
 
@@ -167,7 +167,8 @@ def parameters_of(name, spec):
             lines.append(f"{spelled(option['name'])}: {type_of(option)}")
         else:
             default = literal(option["default"])
-            lines.append(f"{spelled(option['name'])}: {type_of(option)} = {default}")
+            none = " | None" if takes_none(option, options) else ""
+            lines.append(f"{spelled(option['name'])}: {type_of(option)}{none} = {default}")
     return lines
 
 

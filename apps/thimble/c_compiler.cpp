@@ -59,11 +59,13 @@ class CallGraph {
   }
 
  private:
-  // label: "f\nmodel.c:1:2\n64 bytes (static)\n0 dynamic objects"
+  // label: "f\nmodel.c:1:2\n64 bytes (static)\n0 dynamic objects"; "(dynamic,bounded)" is a bound,
+  // too.
   void add_node(const std::string& line) {
     Function& function = functions_[value_of(line, "title")];
     const std::string label = value_of(line, "label");
-    const size_t end = label.find(" bytes (static");
+    const size_t end =
+        std::min(label.find(" bytes (static"), label.find(" bytes (dynamic,bounded"));
     if (end == std::string::npos) {
       function.is_own = label.find(" bytes (") != std::string::npos;
       return;

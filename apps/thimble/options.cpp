@@ -31,11 +31,9 @@ std::string data_help(Offered offered) {
       "without that what is built in. Of";
   for (const auto& [what, names] : lines) help += fmt::format("\n{}: {}", names, what);
   return help +
-         "\nof all: .npz, .safetensors, .csv or .npy files (a.npy,b.npy) by the names of inputs "
-         "and "
-         "labels, IDX, or a folder: of images (PNG, JPEG) or sounds (WAV), a folder a class, in "
-         "train "
-         "and test or not";
+         "\nof all: .npz, .safetensors, .csv, .npy or IDX files (a.npy,b.idx) by the names of "
+         "inputs and labels, or a folder: of images (PNG, JPEG) or sounds (WAV), a folder a class, "
+         "in train and test or not";
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <thimble/thimble.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <set>
@@ -87,6 +88,12 @@ data::Dataset open_inputs(const Graph& part, const std::vector<std::string>& giv
     if (!is_named && names.size() != 1) {
       throw UsageError(Error("--input", fmt::format("\"{}\" does not begin with the name of an "
                                                     "input, as in NAME=x.npy; inputs: {}",
+                                                    text, names_of(names))));
+    }
+    // A file may have the sign in its name.
+    if (!is_named && !name.empty() && !std::filesystem::exists(text)) {
+      throw UsageError(Error("--input", fmt::format("{} is neither a file nor NAME=FILE.npy of an "
+                                                    "input; inputs: {}",
                                                     text, names_of(names))));
     }
     const std::string key = is_named ? name : names[0];

@@ -28,13 +28,14 @@ def normalised(layer, **options):
     ({}, {}),
     ({"momentum": 0.4}, {"momentum": 0.4}),
     ({"cumulative": True}, {"momentum": None}),
-], ids=["default", "momentum", "cumulative"])
+    ({"momentum": None}, {"momentum": None}),
+], ids=["default", "momentum", "cumulative", "none"])
 @pytest.mark.parametrize("layer,module", [
     (tb.batch_norm, torch.nn.BatchNorm1d), (tb.instance_norm, torch.nn.InstanceNorm1d),
 ], ids=["batch_norm", "instance_norm"])
 def test_running_statistics_move_as_pytorchs(layer, module, ours, theirs):
     if layer is tb.instance_norm:
-        if "cumulative" in ours:
+        if theirs.get("momentum", 0) is None:
             pytest.skip("of batch_norm alone")
         tracked = {"track_running_stats": True}
         ours, theirs = {**tracked, "affine": True, **ours}, {**tracked, **theirs}
@@ -60,6 +61,11 @@ def test_batch_norm_without_running_statistics_uses_the_batchs():
     x = numbers(8, 5, 3) * 3 + 2
     wanted = other(torch.from_numpy(x.swapaxes(1, 2))).detach().numpy().swapaxes(1, 2)
     np.testing.assert_allclose(trainer.predict({"x": x}), wanted, rtol=1e-4, atol=1e-5)
+
+
+def test_a_momentum_of_none_is_refused_where_it_means_nothing():
+    with pytest.raises(ValueError, match=r"\[instance_norm\] momentum must be a number, got None"):
+        normalised(tb.instance_norm, momentum=None)
 
 
 def recurrent(kind, **settings):

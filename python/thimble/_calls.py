@@ -10,7 +10,7 @@ from ._arrays import Array, LossyError, argument_of, is_number, normalized, to_d
 from ._compiled import Cache, run, signature, sources
 from ._core import Value
 from ._specs import (
-    TRACKS, arguments, keeps_statistics, main_part, options_of_weights, states_of, weights_of,
+    NONE_IS, TRACKS, arguments, keeps_statistics, main_part, options_of_weights, states_of, weights_of,
 )
 from ._types import chosen_types, declared, taken_types
 
@@ -215,10 +215,22 @@ def call(name: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
     return _apply(kind, name, inputs, options)
 
 
+def _with_switches(name: str, options: dict[str, Any]) -> dict[str, Any]:
+    """The options with the switches on that a None stands for."""
+    for option, switch in NONE_IS.items():
+        if option not in options or options[option] is not None:
+            continue
+        if switch not in options:
+            raise ValueError(f"[{name}] {option} must be a number, got None")
+        options = {**options, switch: True}
+    return options
+
+
 def call_layer(name: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """A layer, or the same function of given weights if any is given."""
     spec = SPECS[name]
     declared = arguments(spec)
+    options = _with_switches(name, options)
     given: dict[str, Any] = {}
     for argument, value in zip(declared, inputs):
         if argument["weight"] and isinstance(value, bool):

@@ -30,6 +30,15 @@ def options_of_weights(part: Spec) -> list[str]:
     ]
 
 
+# Options that PyTorch takes as None, and the switch that None stands for.
+NONE_IS = {"momentum": "cumulative"}
+
+
+def takes_none(option: Spec, options: list[Spec]) -> bool:
+    """Whether None has a meaning of its own for an option among these."""
+    return any(other["name"] == NONE_IS.get(option["name"]) for other in options)
+
+
 # The option of layers that says whether they have running statistics.
 TRACKS = "track_running_stats"
 

@@ -118,9 +118,10 @@ Column column_for(const std::string& file, const Field& field, StoredArray array
     check_finite(file, array, field.dtype);
   } else if (is_floating(array.element)) {
     throw Error(file, fmt::format("holds {}, but the {} \"{}\" takes {}; convert it with "
-                                  "a.astype(numpy.int32)",
+                                  "a.astype({})",
                                   to_string(array.element), field.is_label ? "label" : "input",
-                                  field.name, to_string(field.dtype)));
+                                  field.name, to_string(field.dtype),
+                                  field.dtype == DType::boolean ? "bool" : "numpy.int64"));
   } else {
     check_integers(file, array, field.dtype);
   }

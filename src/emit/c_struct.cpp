@@ -177,7 +177,11 @@ std::string CStructs::initializer(const std::string& type, std::span<const std::
     }
     text += field.row == 0 ? array(field.type, all) : rows(field, all);
   }
-  return text.empty() ? "{0}" : "{" + text + "}";
+  if (!text.empty()) return "{" + text + "}";
+  // gcc warns of fields that are left out, but not where others are named.
+  const bool is_number = !known.fields.empty() && !known.fields.front().is_array &&
+                         scalar_bytes(known.fields.front().type) > 0;
+  return is_number ? fmt::format("{{.{} = 0}}", known.fields.front().name) : "{0}";
 }
 
 }  // namespace thimble::emit

@@ -27,8 +27,10 @@ class CStructs {
   }
   [[nodiscard]] bool is_struct(const std::string& type) { return !layout(type).fields.empty(); }
   [[nodiscard]] int64_t bytes(const std::string& type);
-  // "{.n = 8, .h = 28}": zeros are left out. Throws Error where the bytes are too few.
+  // "{.n = 8, .h = 28}": zeros are left out, but one. Throws Error where the bytes are too few.
   [[nodiscard]] std::string initializer(const std::string& type, std::span<const std::byte> bytes);
+  // The same, and a number as itself.
+  [[nodiscard]] std::string element(const std::string& type, std::span<const std::byte> bytes);
 
  private:
   struct Field {
@@ -50,7 +52,6 @@ class CStructs {
   [[nodiscard]] int64_t count_of(const std::string& size, const std::string& where);
   std::string array(const std::string& type, std::span<const std::byte> bytes);
   std::string rows(const Field& field, std::span<const std::byte> bytes);
-  std::string element(const std::string& type, std::span<const std::byte> bytes);
 
   CLibrary& library_;
   std::map<std::string, Layout> layouts_;

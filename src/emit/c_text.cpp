@@ -353,4 +353,13 @@ void for_each_identifier(std::string_view text,
       text, [](std::string_view, size_t) {}, use);
 }
 
+std::string quoted(const std::string& text) {
+  std::string made;
+  for (const char c : text) {
+    if (static_cast<unsigned char>(c) < 32) continue;
+    made += (c == '"' || c == '\\') ? std::string("\\") + c : std::string(1, c);
+  }
+  return made;
+}
+
 }  // namespace thimble::emit

@@ -57,4 +57,7 @@ void for_each_identifier(std::string_view text, const std::function<void(const C
 // Without comments.
 [[nodiscard]] std::string without_comments(std::string_view text);
 
+// As it stands within a string literal.
+[[nodiscard]] std::string quoted(const std::string& text);
+
 }  // namespace thimble::emit

@@ -72,7 +72,7 @@ void check(const program::Program& program, const program::Call& call) {
   if (call.kernel.name(call.params.bytes().data()) == nullptr) {
     refuse(program, call,
            "its kernel has no C source. Activations of 16 bits, sparse gradients and updates of "
-           "whole numbers have none: train with f32, dense gradients and frozen integers");
+           "a part of f32 weights have none: train with f32, dense gradients and whole weights");
   }
 }
 
@@ -97,10 +97,10 @@ CallWriter::Parameters CallWriter::parameters(const program::Call& call, const K
   }
   const auto each = static_cast<size_t>(structs_.bytes(tail));
   const size_t count = (bytes.size() - size) / each;
-  std::string factors;
+  std::string factors = count == 0 ? "0" : "";
   for (size_t i = 0; i < count; ++i) {
     factors += fmt::format("{}\n        {}", i == 0 ? "" : ",",
-                           structs_.initializer(tail, bytes.subspan(size + i * each, each)));
+                           structs_.element(tail, bytes.subspan(size + i * each, each)));
   }
   return {fmt::format("    static const struct {{\n      {} dims;\n      {} tail[{}];\n    }} d = "
                       "{{{}, {{{}}}}};\n",
@@ -180,8 +180,8 @@ std::string CallWriter::statements(const program::Program& program, const progra
   kernels_.insert(function.name);
   std::string definitions;
   const std::string given = arguments(program, call, kernel, function, definitions);
-  return fmt::format("  {{ /* {} */\n{}    {}({});\n  }}\n", comment, definitions, function.name,
-                     given);
+  return fmt::format("  {{ /* {} */\n{}    THIMBLE_KERNEL(\"{}\", \"{}\")\n    {}({});\n  }}\n",
+                     comment, definitions, function.name, quoted(name), function.name, given);
 }
 
 }  // namespace thimble::emit

@@ -229,7 +229,10 @@ class ModelWriter {
         "#include \"thimble_weights.h\"\n\n"
         "/* Memory at an offset in bytes of the arena or of the state. */\n"
         "#define ARENA(type, offset) ((type*)(void*)(arena + (offset)))\n"
-        "#define STATE(type, offset) ((type*)(void*)(state + (offset)))\n\n",
+        "#define STATE(type, offset) ((type*)(void*)(state + (offset)))\n\n"
+        "/* For measurements: what runs before each kernel, and after the last one. */\n"
+        "#ifndef THIMBLE_KERNEL\n#define THIMBLE_KERNEL(kernel, value)\n"
+        "#define THIMBLE_KERNELS_END\n#endif\n\n",
         model_.name, model_.made_by);
     text +=
         "/* Whether a model was initialized. */\nstatic int is_ready(const thimble_model* model) "
@@ -339,7 +342,7 @@ class ModelWriter {
     std::string text = fmt::format(
         "/* {} */\nstatic void {}(unsigned char* arena, unsigned char* state) {{\n", comment, name);
     for (size_t n = first; n < last; ++n) text += calls_.statements(program, program.calls[n]);
-    return text + "  (void)arena;\n  (void)state;\n}\n\n";
+    return text + "  THIMBLE_KERNELS_END\n  (void)arena;\n  (void)state;\n}\n\n";
   }
 
   // The call after which the loss is known.

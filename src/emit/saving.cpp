@@ -111,15 +111,6 @@ constexpr const char* kWriteState =
   if (write(user, model->state, THIMBLE_STATE_BYTES) != 0) return THIMBLE_WRITE_FAILED;
 )c";
 
-std::string quoted(const std::string& text) {
-  std::string made;
-  for (const char c : text) {
-    if (static_cast<unsigned char>(c) < 32) continue;
-    made += (c == '"' || c == '\\') ? std::string("\\") + c : std::string(1, c);
-  }
-  return made;
-}
-
 }  // namespace
 
 std::string saving_source(int64_t state_bytes, uint64_t layout, const std::string& version) {

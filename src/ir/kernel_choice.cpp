@@ -43,6 +43,20 @@ std::string rows_text(const OpDef& op) {
   return text;
 }
 
+// The types that an input takes. f64 is floating and i4 an integer, so that where one of them is
+// not taken the types are named one by one.
+std::string text_for(TypeSet taken, DType given) {
+  if (given != DType::f64 && given != DType::i4) return to_string(taken);
+  std::vector<const char*> names;
+  for (const DType dtype : kDTypes) {
+    if (taken.has(dtype)) names.push_back(thimble::to_string(dtype));
+  }
+  if (names.size() < 2) return to_string(taken);
+  const char* const last = names.back();
+  names.pop_back();
+  return fmt::format("{} or {}", fmt::join(names, ", "), last);
+}
+
 // Fails unless every input has a type that the op takes of it, together with the others.
 void check_declared_types(const InferContext& c) {
   if (c.op.signature.inputs.empty() || typed_kernels(c.op, c.inputs) != nullptr) return;
@@ -58,7 +72,7 @@ void check_declared_types(const InferContext& c) {
       }
       // An input of i8 alone has scales.
       const char* const advice = taken == DType::i8 ? "quantize it first" : "cast first";
-      c.fail(fmt::format("{} must be {}, got {}: {}", input.name, to_string(taken),
+      c.fail(fmt::format("{} must be {}, got {}: {}", input.name, text_for(taken, dtype),
                          thimble::to_string(dtype), advice));
     }
     const int like = input.type_of;

@@ -108,6 +108,16 @@ else
     [ "$status" -eq 0 ] || tail -n 20 "$work/found"
     verdict "exported training on $board" "$status"
   done
+
+  # The instructions of the kernels are nearly those of a step.
+  for board in "${ran[@]:0:1}"; do
+    "$root/scripts/qemu.sh" "$work/lenet5" --board "$board" --ram 512K --kernels --out "$work/$board" >"$work/found" 2>&1 &&
+      awk '/^train_step_instructions / { step = $2 } /^kernel_instructions / { sum += $3 }
+        END { exit !(sum > 0.9 * step && sum < 1.1 * step) }' "$work/found"
+    status=$?
+    [ "$status" -eq 0 ] || cat "$work/found"
+    verdict "kernels on $board" "$status"
+  done
 fi
 
 echo "$passed passed, $failed failed, $skipped skipped"

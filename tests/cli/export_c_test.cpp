@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cctype>
+#include <fstream>
 
 #include "cli/export_c.h"
 
@@ -66,6 +67,31 @@ TEST(cli_export_c, int8_predictions_give_the_bits_of_the_engine) {
   ASSERT_FALSE(json.is_null());
   EXPECT_EQ(json["state_bytes"], 0);
   expect_equal_bits(folder / "c");
+}
+
+TEST(cli_export_c, int8_training_gives_the_bits_of_the_engine) {
+  const TemporaryFolder folder;
+  const std::string model = folder / "mine.safetensors";
+  const std::string int8 = folder / "int8.safetensors";
+  const std::string all = folder / "all.safetensors";
+  const std::string scheme = folder / "scheme.json";
+  ASSERT_EQ(run({"save", "lenet5", "--seed", "5", "-o", model}).code, 0);
+  ASSERT_EQ(run({"quantize", model, "--samples", "16", "--limit-test", "10", "-o", int8}).code, 0);
+  ASSERT_EQ(run({"adapt", int8, "--trainable", "*", "-o", all}).code, 0);
+  std::ofstream(scheme) << R"({"bias_last": 2, "weights": {"conv2": 0.5}})";
+  const std::vector<std::vector<std::string>> cases{
+      {"--optimizer", "sgd:momentum=0"},
+      {"--optimizer", "adam:state_bits=8,min_8bit_size=1,weight_decay=0.1", "--integer-rounding",
+       "residual", "--scheme", scheme}};
+  for (std::vector<std::string> options : cases) {
+    SCOPED_TRACE(options[1]);
+    options.insert(options.end(), {"--batch", "2"});
+    const std::string out = folder / options[1].substr(0, 3);
+    const auto json = exported(all, options, out);
+    ASSERT_FALSE(json.is_null());
+    EXPECT_TRUE(json["stack_bytes"].is_number() || !has("gcc"));
+    expect_equal_bits(out);
+  }
 }
 
 TEST(cli_export_c, refuses_what_has_no_c_source) {

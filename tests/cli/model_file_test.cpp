@@ -135,6 +135,7 @@ TEST(model_file, is_run_forward_by_predict) {
       {{"--input", left, "--input", left, "--output", "sum"}, "left is given twice"},
       {{"--input", folder / "l.npy", "--output", "sum"},
        "does not begin with the name of an input"},
+      {{"--input", "middle=" + (folder / "l.npy"), "--output", "doubled"}, "inputs: left"},
   };
   for (const auto& [arguments, said] : wrong) {
     const Outcome outcome = predict(arguments);

@@ -143,6 +143,12 @@ TEST(open, reads_idx_with_the_labels_beside) {
   EXPECT_EQ(open(plain, {kFields[0]}).size(), 2);
   folder.write("gz/train-labels-idx1-ubyte.gz", gzip_of(labels));
   expect_two_samples(open(folder.write("gz/train-images-idx3-ubyte.gz", gzip_of(images)), kFields));
+  // Files named for what they feed.
+  folder.write("named/image.idx", images);
+  folder.write("named/digit-idx1-ubyte.gz", gzip_of(labels));
+  expect_two_samples(open(folder.path("named"), kFields));
+  const std::string other = folder.write("other", labels);
+  expect_two_samples(open("digit=" + other + "," + folder.path("named/image.idx"), kFields));
   // The four files of a set.
   folder.write("t10k-images-idx3-ubyte", images);
   folder.write("t10k-labels-idx1-ubyte", labels);

@@ -66,6 +66,11 @@ TEST(graph_of_any_type, says_when_it_is_built_that_there_is_no_kernel) {
   EXPECT_THAT(what, HasSubstr("it has floating, i8, i16, i32, i64, u8, u32: cast first"));
   EXPECT_THAT(what, HasSubstr("i8[N, 3], i32[N, 3]"));
   EXPECT_THAT(error_of([&] { exp(a); }), HasSubstr("x must be floating, got i8: cast first"));
+  EXPECT_THAT(error_of([&] { exp(g.input("wide", {3}, DType::f64)); }),
+              HasSubstr("x must be f32, f16 or bf16, got f64: cast first"));
+  const Value packed = g.input("packed", {3}, DType::i4);
+  EXPECT_THAT(error_of([&] { remainder(packed, packed); }),
+              HasSubstr("a must be f32, f16, bf16, i64 or i32, got i4: cast first"));
   EXPECT_THAT(error_of([&] { add(cast(a, DType::f16), cast(b, DType::bf16)); }),
               HasSubstr("not both"));
 }

@@ -151,19 +151,21 @@ OpenedPart open_folder(const std::string& folder, const OpenRequest& request) {
   constexpr std::array kArrays = {".npy"};
   std::vector<std::string> arrays;
   for (const std::string& name : list.files) {
-    if (has_ending(name, kArrays)) arrays.push_back(folder + "/" + name);
+    if (has_ending(name, kArrays) || !idx_array_name(name).empty())
+      arrays.push_back(folder + "/" + name);
   }
-  if (!arrays.empty()) return open_npy_files(folder, arrays, request);
+  if (!arrays.empty()) return open_array_files(folder, arrays, request);
   if (holds_media(folder, image_endings())) return open_images(folder, request);
   if (holds_media(folder, sound_endings())) return open_sounds(folder, request);
   constexpr std::array kTexts = {".txt"};
   if (holds_media(folder, kTexts)) return open_text(folder, request);
-  throw NotFound(folder,
-                 fmt::format("holds no data that can be read, only {}; give a folder with folders "
-                             "train and test, train.csv or train.npz with test.csv or test.npz, "
-                             ".npy files, images (PNG, JPEG), WAV or .txt files, or a known data "
-                             "set's own files",
-                             contents_of(list)));
+  throw NotFound(
+      folder,
+      fmt::format("holds no data that can be read, only {}; give a folder with folders "
+                  "train and test, train.csv or train.npz with test.csv or test.npz, "
+                  ".npy or IDX files, images (PNG, JPEG), WAV or .txt files, or a known data "
+                  "set's own files",
+                  contents_of(list)));
 }
 
 }  // namespace thimble::data

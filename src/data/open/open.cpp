@@ -18,13 +18,6 @@
 namespace thimble::data {
 namespace {
 
-bool begins_with(const Storage& file, std::string_view magic) {
-  std::vector<std::byte> begin(magic.size());
-  if (file.size() < static_cast<int64_t>(magic.size())) return false;
-  file.read(0, begin);
-  return std::string_view(reinterpret_cast<const char*>(begin.data()), begin.size()) == magic;
-}
-
 // "train-images-idx3-ubyte.gz" -> "train-labels-idx1-ubyte.gz".
 std::string labels_beside(const std::string& images) {
   std::string labels = images;
@@ -92,12 +85,19 @@ OpenedPart open_path(const std::string& path, const OpenRequest& request) {
   const bool names_arrays =
       path.find(',') != std::string::npos || path.find('=') != std::string::npos;
   if (names_arrays && !std::filesystem::exists(path, error)) {
-    return open_npy_files(path, split_at_commas(path), request);
+    return open_array_files(path, split_at_commas(path), request);
   }
   return open_file(path, request);
 }
 
 }  // namespace
+
+bool begins_with(const Storage& file, std::string_view magic) {
+  std::vector<std::byte> begin(magic.size());
+  if (file.size() < static_cast<int64_t>(magic.size())) return false;
+  file.read(0, begin);
+  return std::string_view(reinterpret_cast<const char*>(begin.data()), begin.size()) == magic;
+}
 
 // A text model is fed windows of bytes and the bytes that follow them.
 OpenedPart open_text(const std::string& path, const OpenRequest& request) {
@@ -125,11 +125,11 @@ OpenedPart open_file(const std::string& path, const OpenRequest& request) {
     return has_ending(path, endings);
   };
   if (is_zip(*file)) return open_npz(path, request);
-  if (begins_with(*file, "\x93NUMPY")) return open_npy_files(path, {path}, request);
+  if (begins_with(*file, "\x93NUMPY")) return open_array_files(path, {path}, request);
   if (ends(".safetensors")) return open_safetensors(path, request);
   if (ends(".csv") || ends(".tsv")) return {open_csv(path, request), false};
   if (ends(".txt")) return open_text(path, request);
-  if (is_gzip(*file) || begins_with(*file, std::string_view("\0\0", 2))) {
+  if (is_gzip(*file) || begins_with(*file, kIdxMagic)) {
     return open_idx(path, request);
   }
   throw Error(path,

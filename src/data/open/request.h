@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "data/named_arrays.h"
@@ -47,14 +48,21 @@ struct ArraysOfPart {
 [[nodiscard]] const Field* only_label(const std::string& path, const OpenRequest& request,
                                       const char* what);
 
+// Whether a file begins with these bytes; those of IDX are followed by the element type.
+inline constexpr std::string_view kIdxMagic{"\0\0", 2};
+[[nodiscard]] bool begins_with(const Storage& file, std::string_view magic);
+
 // The readers. Each takes a path that is what its name says.
 [[nodiscard]] OpenedPart open_file(const std::string& path, const OpenRequest& request);
 [[nodiscard]] OpenedPart open_folder(const std::string& path, const OpenRequest& request);
 [[nodiscard]] OpenedPart open_npz(const std::string& path, const OpenRequest& request);
 [[nodiscard]] OpenedPart open_safetensors(const std::string& path, const OpenRequest& request);
-[[nodiscard]] OpenedPart open_npy_files(const std::string& where,
-                                        const std::vector<std::string>& paths,
-                                        const OpenRequest& request);
+// Files of .npy or IDX, one an array: "image.npy", or "image=FILE".
+[[nodiscard]] OpenedPart open_array_files(const std::string& where,
+                                          const std::vector<std::string>& paths,
+                                          const OpenRequest& request);
+// The name of the array in "image.idx" or "image-idx3-ubyte.gz"; empty: no name of an IDX file.
+[[nodiscard]] std::string idx_array_name(const std::string& file);
 [[nodiscard]] OpenedPart open_idx_files(const std::string& images, const std::string& labels,
                                         const OpenRequest& request);
 [[nodiscard]] Dataset open_csv(const std::string& path, const OpenRequest& request);

@@ -299,6 +299,21 @@ HWY_INLINE int add_product(D tag, float* to, const float* from, float weight, in
   return c;
 }
 
+// dx: an image, dy: [count, c], both moved on to the first of at most three channels. What points
+// read outside of the image goes to a place that nobody reads, without a branch.
+void add_few_channels(float* dx, const float* dy, const Reads& reads, int count, int channels,
+                      int c) {
+  float nowhere[3] = {};
+  for (int point = 0; point < count; ++point, dy += c) {
+    for (int i = 0; i < reads.count; ++i) {
+      const int32_t at = reads.at[i][point];
+      const float weight = reads.weight[0][i][point];
+      float* const to = at < 0 ? nowhere : dx + ptrdiff_t{at} * c;
+      for (int k = 0; k < channels; ++k) to[k] += weight * dy[k];
+    }
+  }
+}
+
 // Channels [begin, end) of the gradient of image n.
 void input_grad_target(float* dx, const float* dy, const float* grid, int64_t n, int begin, int end,
                        const grid_sample_dims& d) {
@@ -313,6 +328,10 @@ void input_grad_target(float* dx, const float* dy, const float* grid, int64_t n,
   for (int64_t first = 0; first < points; first += kBlock) {
     const int count = static_cast<int>(std::min<int64_t>(kBlock, points - first));
     read_block<false>(reads, grid + first * d.axes, count, d);
+    if (end - begin < 4) {
+      add_few_channels(dx + begin, dy + first * d.c + begin, reads, count, end - begin, d.c);
+      continue;
+    }
     for (int point = 0; point < count; ++point) {
       const float* const from = dy + (first + point) * d.c;
       for (int i = 0; i < reads.count; ++i) {

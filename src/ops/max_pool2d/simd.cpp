@@ -115,33 +115,61 @@ void add_windows(float* dx, const float* dy, const uint8_t* index, const pool_di
   const F32 df;
   const I32 di;
   const hn::Rebind<uint8_t, I32> bytes;
+  const ptrdiff_t pitch = static_cast<ptrdiff_t>(d.w) * d.c;
+  const ptrdiff_t row_step = d.dilation_h * pitch;
+  const ptrdiff_t step = static_cast<ptrdiff_t>(d.dilation_w) * d.c;
   const int whole = d.c / lanes() * lanes();
-  if (!kTiles) std::fill(dx, dx + static_cast<ptrdiff_t>(d.h) * d.w * d.c, 0.0F);
+  int cleared = 0;  // rows, each just before the first window that adds to it
   for (int window = 0; window < d.p * d.q; ++window, dy += d.c, index += d.c) {
     const int p = window / d.q;
     const int q = window % d.q;
     const pool_range rows = pool_cells(p, d.stride_h, d.pad_top, d.dilation_h, d.r, d.h);
     const pool_range columns = pool_cells(q, d.stride_w, d.pad_left, d.dilation_w, d.s, d.w);
-    int row_place = (rows.begin - p * d.stride_h + d.pad_top) / d.dilation_h * d.s +
-                    (columns.begin - q * d.stride_w + d.pad_left) / d.dilation_w;
-    for (int row = rows.begin; row < rows.end; row += d.dilation_h, row_place += d.s) {
-      int place = row_place;
-      for (int column = columns.begin; column < columns.end; column += d.dilation_w, ++place) {
-        float* const to = dx + (static_cast<ptrdiff_t>(row) * d.w + column) * d.c;
-        const Places wanted = hn::Set(di, place);
-        for (int c = 0; c < whole; c += lanes()) {
-          const auto chosen = hn::Eq(hn::PromoteTo(di, hn::LoadU(bytes, index + c)), wanted);
-          const Vec part = hn::IfThenElseZero(hn::RebindMask(df, chosen), hn::LoadU(df, dy + c));
+    if (!kTiles && rows.end > cleared) {
+      std::fill(dx + cleared * pitch, dx + rows.end * pitch, 0.0F);
+      cleared = rows.end;
+    }
+    const int first_place = (rows.begin - p * d.stride_h + d.pad_top) / d.dilation_h * d.s +
+                            (columns.begin - q * d.stride_w + d.pad_left) / d.dilation_w;
+    float* const first = dx + (static_cast<ptrdiff_t>(rows.begin) * d.w + columns.begin) * d.c;
+    for (int c = 0; c < whole; c += lanes()) {
+      const Places places = hn::PromoteTo(di, hn::LoadU(bytes, index + c));
+      const Vec gradient = hn::LoadU(df, dy + c);
+      float* line = first + c;
+      int row_place = first_place;
+      for (int row = rows.begin; row < rows.end; row += d.dilation_h) {
+        float* to = line;
+        int place = row_place;
+        for (int column = columns.begin; column < columns.end; column += d.dilation_w) {
+          const auto chosen = hn::RebindMask(df, hn::Eq(places, hn::Set(di, place)));
           // Adding to 0 gives what the reference kernel gives for -0.
-          const Vec before = kTiles ? hn::Zero(df) : hn::LoadU(df, to + c);
-          hn::StoreU(hn::Add(before, part), df, to + c);
+          const Vec before = kTiles ? hn::Zero(df) : hn::LoadU(df, to);
+          hn::StoreU(hn::Add(before, hn::IfThenElseZero(chosen, gradient)), df, to);
+          to += step;
+          ++place;
         }
+        line += row_step;
+        row_place += d.s;
+      }
+    }
+    if (whole == d.c) continue;
+    float* line = first;
+    int row_place = first_place;
+    for (int row = rows.begin; row < rows.end; row += d.dilation_h) {
+      float* to = line;
+      int place = row_place;
+      for (int column = columns.begin; column < columns.end; column += d.dilation_w) {
         for (int c = whole; c < d.c; ++c) {
           to[c] = (kTiles ? 0.0F : to[c]) + (index[c] == place ? dy[c] : 0.0F);
         }
+        to += step;
+        ++place;
       }
+      line += row_step;
+      row_place += d.s;
     }
   }
+  if (!kTiles) std::fill(dx + cleared * pitch, dx + d.h * pitch, 0.0F);
 }
 
 // Computes the gradient of one image and returns true, unless it is less work to look up the

@@ -33,6 +33,10 @@ THIMBLE_OP_CASES(max_pool2d) {
       .cases =
           {
               pooled("overlapping", {3, 9, 8, 4}, {3, 4, 3, 4}, {.kernel = 3, .stride = 2}),
+              pooled("many_channels", {2, 9, 8, 20}, {2, 5, 4, 20},
+                     {.kernel = 3, .stride = 2, .padding = 1}),
+              pooled("gaps_between_windows", {2, 9, 9, 17}, {2, 3, 3, 17},
+                     {.kernel = 2, .stride = 3}),
               pooled("window_of_each_axis", {1, 7, 6, 3}, {1, 7, 2, 3}, {.kernel = {1, 3}}),
               pooled("dilated", {2, 9, 8, 3}, {2, 5, 2, 3},
                      {.kernel = 3, .stride = {1, 2}, .dilation = 2}),

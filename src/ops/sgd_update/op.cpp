@@ -86,6 +86,12 @@ struct Sgd {
   static constexpr const char* rounded_name = "sgd_rounded_update";
   static constexpr const char* residual_name = "sgd_residual_update";
   static ir::IntegerRule integers() { return integer_rule<Sgd>(); }
+  using IntegerDims = sgd_integer_dims;
+  static constexpr auto integer_part = &f32::sgd_integer_part;
+  static constexpr IntegerKernels rounded{ir::kernel_fn<&f32::sgd_rounded_update_ref>(),
+                                          ir::kernel_fn<&f64::sgd_rounded_update_ref>()};
+  static constexpr IntegerKernels residual{ir::kernel_fn<&f32::sgd_residual_update_ref>(),
+                                           ir::kernel_fn<&f64::sgd_residual_update_ref>()};
   static constexpr ir::KernelFn ref =
       whole_or_coded<sgd_dims, &f32::sgd_update_ref, &f32::sgd8_update_ref>;
   static constexpr ir::KernelFn ref64 =

@@ -1,4 +1,5 @@
 #include "ops/families/update/block_codes.h"
+#include "ops/families/update/integer_ref.h"
 #include "ops/sgd_update/dims.h"
 
 /* Stochastic gradient descent. out: {param [n], momentum_buffer [n] if momentum}, each the memory
@@ -56,4 +57,50 @@ static void sgd8_update_ref(real* const* out, const real* param, const real* gra
     }
     out[2][block] = top;
   }
+}
+
+/* The rule for whole numbers (integer_ref.h), for the elements [first, last); first: of a chunk. */
+static void sgd_integer_part(void* const* out, const void* const* in, const sgd_integer_dims* d,
+                             const int32_t* indices, int first, int last, int has_residual) {
+  const real* rate = (const real*)in[INTEGER_RATE];
+  const int32_t* step = (const int32_t*)in[INTEGER_STEP];
+  void* const* states = INTEGER_STATES(out, has_residual);
+  sgd_dims rule = d->rule;
+  for (; first < last; first += INTEGER_CHUNK) {
+    const int count = last - first < INTEGER_CHUNK ? last - first : INTEGER_CHUNK;
+    real change[INTEGER_CHUNK];
+    real grad[INTEGER_CHUNK];
+    integer_begin(change, grad, in, &d->walk, indices, first, count);
+    rule.n = count;
+    if (rule.blocks > 0) {
+      uint8_t* codes = (uint8_t*)states[0] + first;
+      real* scale = (real*)states[1] + first / BLOCK_ELEMENTS;
+      real* changed[3] = {change, (real*)(void*)codes, scale};
+      rule.blocks = 1;
+      sgd8_update_ref(changed, change, grad, rate, step, codes, scale, &rule);
+    } else {
+      real* buffer = d->walk.states > 0 ? (real*)states[0] + first : NULL;
+      real* changed[2] = {change, buffer};
+      sgd_update_ref(changed, change, grad, rate, step, buffer, &rule);
+    }
+    integer_end(out, in, change, &d->walk, indices, first, count, has_residual);
+  }
+}
+
+/* out: {param [any shape], states}, in: {rng [6], param, grad [n], lr [1], step [1], units or NULL,
+   states}. param: int8_t or int32_t, n of them are trained; states as the rule has them, of n
+   elements. Each output is the memory of the input of that name. */
+static void sgd_rounded_update_ref(void* const* out, const void* const* in,
+                                   const sgd_integer_dims* d) {
+  const int32_t* indices = (const int32_t*)(const void*)(d + 1);
+  if (*(const int32_t*)in[INTEGER_STEP] == 0) return;
+  sgd_integer_part(out, in, d, indices, 0, d->walk.n, 0);
+}
+
+/* The same with a residual. out: {param, residual [n], states}, in: {residual, param, ...}. */
+static void sgd_residual_update_ref(void* const* out, const void* const* in,
+                                    const sgd_integer_dims* d) {
+  const int32_t* indices = (const int32_t*)(const void*)(d + 1);
+  if (*(const int32_t*)in[INTEGER_STEP] == 0) return;
+  sgd_integer_part(out, in, d, indices, 0, d->walk.n, 1);
 }

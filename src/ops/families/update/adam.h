@@ -15,13 +15,11 @@ namespace thimble::ops {
 namespace f32 {
 using real = float;
 THIMBLE_FLOAT_MATH
-#include "ops/families/update/adam8_ref.h"
-#include "ops/families/update/adam_ref.h"
+#include "ops/families/update/adam_integer_ref.h"
 }  // namespace f32
 namespace f64 {
 using real = double;
-#include "ops/families/update/adam8_ref.h"
-#include "ops/families/update/adam_ref.h"
+#include "ops/families/update/adam_integer_ref.h"
 }  // namespace f64
 
 // Base of types for Update. S: the settings; T: the type itself, with bool decoupled(const S&),
@@ -86,6 +84,12 @@ struct AdamFamily {
   }
   static bool shrinks(const S& s) { return T::decoupled(s); }
   static ir::IntegerRule integers() { return integer_rule<T>(); }
+  using IntegerDims = adam_integer_dims;
+  static constexpr auto integer_part = &f32::adam_integer_part;
+  static constexpr IntegerKernels rounded{ir::kernel_fn<&f32::adam_rounded_update_ref>(),
+                                          ir::kernel_fn<&f64::adam_rounded_update_ref>()};
+  static constexpr IntegerKernels residual{ir::kernel_fn<&f32::adam_residual_update_ref>(),
+                                           ir::kernel_fn<&f64::adam_residual_update_ref>()};
   static constexpr ir::KernelFn ref = whole_or_coded<adam_dims, &f32::adam_ref, &f32::adam8_ref>;
   static constexpr ir::KernelFn ref64 = whole_or_coded<adam_dims, &f64::adam_ref, &f64::adam8_ref>;
   static constexpr ir::KernelFn fast = whole_or_coded<adam_dims, &adam_simd, &adam8_simd>;

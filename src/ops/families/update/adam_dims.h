@@ -4,6 +4,7 @@
 
 #include "ops/families/binary/power.h"
 #include "ops/families/math/double.h"
+#include "ops/families/update/integer_dims.h"
 
 typedef struct adam_dims {
   int n;         /* elements */
@@ -16,6 +17,12 @@ typedef struct adam_dims {
   double epsilon;
   double weight_decay;
 } adam_dims;
+
+/* Of the rule for whole numbers. */
+typedef struct adam_integer_dims {
+  integer_dims walk;
+  adam_dims rule;
+} adam_integer_dims;
 
 /* What one step does to every element alike. */
 typedef struct adam_factors {

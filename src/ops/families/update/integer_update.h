@@ -1,27 +1,19 @@
 // Applies an optimizer's rule to whole numbers: the int8 weights and int32 biases of a quantized
-// network. The rule says by how much the real number that each stands for is to change. In steps of
-// whole numbers the change has a fractional part, for which there are two ways:
-// - It is rounded at random, up with the probability of its fractional part, so that its mean is
-//   the change that was wanted.
-// - It is rounded to nearest, and the rest waits in a residual for the next update.
-// Of one sign and size, changes move in the same way however small they are; a change of 0 moves
-// nothing.
+// network. Its kernels, and how they round, stand in integer_ref.h.
 #pragma once
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "ir/graph.h"
+#include "ir/kernel.h"
 #include "ops/families/random/random.h"
-#include "ops/families/update/block_codes.h"
+#include "ops/families/update/integer_dims.h"
 #include "ops/families/update/part.h"
 #include "ops/families/update/update.h"
 #include "parallel/thread_pool.h"
-#include "simd/workspace.h"
 
 namespace thimble::ops {
 
@@ -45,28 +37,11 @@ void describe(IntegerUpdateAttrs<Settings>& a, ir::FieldVisitor& v) {
   v.field("indices", a.indices, "their places along the axis, rising; none: all are trained");
 }
 
-// More than any number that moves.
-inline constexpr double kMostChange = 0x1p33;
-
-// By how much a change moves a number: word / 2^32 is drawn from [0, 1).
-[[nodiscard]] inline int64_t rounded_change(double change, uint32_t word) {
-  if (!(std::abs(change) > 0.0)) return 0;
-  const double size = std::min(std::abs(change), kMostChange);
-  const double whole = std::floor(size);
-  const bool up = static_cast<double>(word) < (size - whole) * 0x1p32;
-  const int64_t steps = static_cast<int64_t>(whole) + (up ? 1 : 0);
-  return change < 0.0 ? -steps : steps;
-}
-
-// The same to nearest, with what earlier changes left. residual: in units of 2^-16.
-[[nodiscard]] inline int64_t change_with_residual(double change, int16_t& residual) {
-  if (std::isnan(change)) return 0;
-  const double wanted = std::clamp(change, -kMostChange, kMostChange) + residual * 0x1p-16;
-  const double whole = std::nearbyint(wanted);
-  const double rest = std::nearbyint((wanted - whole) * 0x1p16);
-  residual = static_cast<int16_t>(std::min(rest, 32767.0));
-  return static_cast<int64_t>(whole);
-}
+// The reference kernels of such an op.
+struct IntegerKernels {
+  ir::KernelFn ref;
+  ir::KernelFn ref64;
+};
 
 // The definition of the op that T's rule of whole numbers is, for a T of Update whose formula looks
 // at one element at a time, whose states are of the parameter's shape or codes of it in blocks
@@ -75,13 +50,15 @@ inline constexpr double kMostChange = 0x1p33;
 //   rounded_name, residual_name: of the op without and with a residual
 //   bool shrinks(const Settings&), optional: whether weight decay multiplies the parameter, in the
 //     place of being added to the gradient
-//   void resize(Params&, int n), optional: makes parameters those of n elements, where this changes
-//     more than the field `n`
+//   IntegerDims: parameters of the kernels, {integer_dims walk; params rule;}
+//   rounded, residual: IntegerKernels
+//   integer_part: function (out, in, const IntegerDims*, indices, first, last, has_residual), the
+//     kernel for the elements [first, last); first: a multiple of INTEGER_CHUNK
 template <class T, bool kHasResidual>
 struct IntegerUpdate {
   using Settings = typename T::Settings;
   using Attrs = IntegerUpdateAttrs<Settings>;
-  using RuleParams = decltype(T::params(std::declval<const Settings&>(), std::declval<Shape>()));
+  using Params = typename T::IntegerDims;
 
   static const OpDef& op() {
     static const OpDef def = make();
@@ -91,30 +68,8 @@ struct IntegerUpdate {
  private:
   enum Input { kRng, kResidual = kRng, kParam, kGrad, kRate, kStep, kUnits, kFirstState };
   static constexpr int kResidualResult = 1;
-  static constexpr int kFirstStateResult = kHasResidual ? 2 : 1;
-  static constexpr int kRuleFirstState = 4;
-  static constexpr int kMostStates = 4;
-  static constexpr int64_t kChunk = 1024;  // elements; whole blocks of random words and of codes
-  static_assert(kChunk % BLOCK_ELEMENTS == 0);
-
-  // How the memory of a state goes with elements of the parameter.
-  struct StateWalk {
-    int32_t is_code;   // one byte, else a real number
-    int32_t elements;  // of the parameter for each entry
-  };
-  struct Params {
-    int64_t n;  // elements that are trained
-    PartDims part;
-    int64_t unit_run;  // elements in a row that have one unit
-    int64_t units;     // 0: a number stands for itself
-    int32_t states;    // that the rule keeps
-    uint32_t stream;
-    int32_t is_wide;  // i32, else i8
-    int32_t shrinks;
-    double decay;  // times the parameter
-    StateWalk walks[kMostStates];
-    RuleParams rule;
-  };
+  static constexpr int kTask = 1024;  // elements
+  static constexpr IntegerKernels kKernels = kHasResidual ? T::residual : T::rounded;
 
   static ir::ArgDoc first_argument() {
     if constexpr (kHasResidual) {
@@ -165,10 +120,10 @@ struct IntegerUpdate {
         .infer = infer,
         .kernels{
             .params = params,
-            .ref = one_by_one<float>,
+            .ref = kKernels.ref,
             // A residual says the last bits of a change, which differ between f32 and double.
-            .ref64 = kHasResidual ? nullptr : one_by_one<double>,
-            .fast = in_chunks,
+            .ref64 = kHasResidual ? nullptr : kKernels.ref64,
+            .fast = in_tasks,
             .any_type = true,
         },
         .memory{.updates = {{0, kParam}}},
@@ -235,150 +190,39 @@ struct IntegerUpdate {
     Settings settings = attrs.settings;
     settings.weight_decay = 0.0;
     const Shape shape = ir::part_shape(c.out(), attrs.part());
+    const PartDims part = part_dims(c.out(), attrs.part());
     Params p{};
-    p.n = shape.elements();
-    p.part = part_dims(c.out(), attrs.part());
-    p.stream = static_cast<uint32_t>(attrs.stream);
-    p.is_wide = c.outputs[0].dtype == DType::i32 ? 1 : 0;
+    integer_dims& walk = p.walk;
+    walk.n = static_cast<int>(shape.elements());
+    walk.size = static_cast<int>(part.size);
+    walk.inner = static_cast<int>(part.inner);
+    walk.count = static_cast<int>(part.count);
+    walk.states = static_cast<int>(T::states(attrs.settings, shape).size());
+    walk.stream = static_cast<uint32_t>(attrs.stream);
+    walk.is_wide = c.outputs[0].dtype == DType::i32 ? 1 : 0;
     if (c.has(kUnits)) {
-      p.units = c.in(kUnits).elements();
-      p.unit_run = 1;
+      walk.units = static_cast<int>(c.in(kUnits).elements());
+      walk.unit_run = 1;
       for (int i = *unit_axis(shape, c.in(kUnits)) + 1; i < shape.rank(); ++i) {
-        p.unit_run *= shape[i];
+        walk.unit_run *= static_cast<int>(shape[i]);
       }
     }
-    if constexpr (requires { T::shrinks(settings); }) p.shrinks = T::shrinks(settings) ? 1 : 0;
+    if constexpr (requires { T::shrinks(settings); }) walk.shrinks = T::shrinks(settings) ? 1 : 0;
     // A rule that goes up turns the whole gradient around.
-    const bool turns = p.shrinks == 0 && settings.maximize;
-    p.decay = turns ? -attrs.settings.weight_decay : attrs.settings.weight_decay;
-    for (const ir::StateSpec& state : T::states(attrs.settings, shape)) {
-      p.walks[p.states++] = {state.type.dtype == DType::u8 ? 1 : 0,
-                             state.type.shape == shape ? 1 : BLOCK_ELEMENTS};
-    }
+    const bool turns = walk.shrinks == 0 && settings.maximize;
+    walk.decay = turns ? -attrs.settings.weight_decay : attrs.settings.weight_decay;
     p.rule = T::params(settings, shape);
     return with_indices(p, attrs.indices);
   }
 
-  static double number_at(const ir::KernelCall& call, const Params& p, int64_t at) {
-    return p.is_wide != 0 ? static_cast<double>(static_cast<const int32_t*>(call.outputs[0])[at])
-                          : static_cast<double>(static_cast<const int8_t*>(call.outputs[0])[at]);
-  }
-
-  // The units of the elements [first, first + count).
-  template <class Real>
-  static void units_of(const ir::KernelCall& call, const Params& p, int64_t first, int64_t count,
-                       double* to) {
-    if (p.units == 0) {
-      std::fill(to, to + count, 1.0);
-      return;
-    }
-    const auto* const units = static_cast<const Real*>(call.inputs[kUnits]);
-    int64_t unit = first / p.unit_run % p.units;
-    int64_t left = p.unit_run - first % p.unit_run;
-    for (int64_t i = 0; i < count; ++i) {
-      to[i] = static_cast<double>(units[unit]);
-      if (--left > 0) continue;
-      left = p.unit_run;
-      unit = unit + 1 < p.units ? unit + 1 : 0;
-    }
-  }
-
-  // The changes of the elements [first, first + count), in whole numbers: the rule changes zeros.
-  template <class Real>
-  static void changes_of(const ir::KernelCall& call, const Params& p, int64_t first,
-                         std::span<const int64_t> places, double* changes) {
-    const auto count = static_cast<int64_t>(places.size());
-    const auto number = [&](int64_t i) {
-      return number_at(call, p, places[static_cast<size_t>(i)]);
-    };
-    constexpr ir::KernelFn kRule = std::is_same_v<Real, float> ? T::ref : T::ref64;
-    double unit[kChunk];
-    units_of<Real>(call, p, first, count, unit);
-    Real grad[kChunk];
-    Real change[kChunk];
-    const auto* const given = static_cast<const Real*>(call.inputs[kGrad]) + first;
-    const bool adds = p.decay != 0.0 && p.shrinks == 0;
-    for (int64_t i = 0; i < count; ++i) {
-      const double decay = adds ? p.decay * unit[i] * number(i) : 0.0;
-      grad[i] = static_cast<Real>(static_cast<double>(given[i]) / unit[i] + decay);
-      change[i] = 0;
-    }
-    void* outputs[1 + kMostStates] = {change};
-    const void* inputs[kRuleFirstState + kMostStates + 1] = {change, grad, call.inputs[kRate],
-                                                             call.inputs[kStep]};
-    for (int s = 0; s < p.states; ++s) {
-      const StateWalk& walk = p.walks[s];
-      const int64_t bytes = walk.is_code != 0 ? 1 : static_cast<int64_t>(sizeof(Real));
-      outputs[1 + s] = static_cast<std::byte*>(call.outputs[kFirstStateResult + s]) +
-                       first / walk.elements * bytes;
-      inputs[kRuleFirstState + s] = outputs[1 + s];
-    }
-    RuleParams rule = p.rule;
-    if constexpr (requires { T::resize(rule, 0); }) {
-      T::resize(rule, static_cast<int>(count));
-    } else {
-      rule.n = static_cast<int>(count);
-    }
-    kRule({outputs, inputs, nullptr, &rule, kRuleFirstState + p.states, 1 + p.states, nullptr});
-    const double rate = static_cast<double>(*static_cast<const Real*>(call.inputs[kRate]));
-    for (int64_t i = 0; i < count; ++i) {
-      const double shrink = p.shrinks != 0 ? rate * p.decay * number(i) : 0.0;
-      changes[i] = static_cast<double>(change[i]) / unit[i] - shrink;
-    }
-  }
-
-  template <class Number>
-  static void move(const ir::KernelCall& call, const Params& p, int64_t first,
-                   std::span<const int64_t> places, const double* changes) {
-    constexpr auto kLow = static_cast<int64_t>(std::numeric_limits<Number>::min());
-    constexpr auto kHigh = static_cast<int64_t>(std::numeric_limits<Number>::max());
-    auto* const numbers = static_cast<Number*>(call.outputs[0]);
-    philox_block block{};
-    int64_t drawn = -1;  // the number of the block
-    for (size_t i = 0; i < places.size(); ++i) {
-      const int64_t at = places[i];
-      int64_t moved = numbers[at];
-      if constexpr (kHasResidual) {
-        auto* const residuals = static_cast<int16_t*>(call.outputs[kResidualResult]);
-        moved += change_with_residual(changes[i], residuals[first + static_cast<int64_t>(i)]);
-      } else {
-        const auto* const rng = static_cast<const uint32_t*>(call.inputs[kRng]);
-        if (at / 4 != drawn) block = philox_at(rng, p.stream, static_cast<uint32_t>(at / 4));
-        drawn = at / 4;
-        moved += rounded_change(changes[i], block.v[at % 4]);
-      }
-      numbers[at] = static_cast<Number>(std::clamp(moved, kLow, kHigh));
-    }
-  }
-
-  template <class Real>
-  static void run_chunk(const ir::KernelCall& call, const Params& p, int64_t first, int64_t count) {
-    double changes[kChunk];
-    int64_t all[kChunk];
-    const std::span<int64_t> places(all, static_cast<size_t>(count));
-    places_of(p, p.part, first, places);
-    changes_of<Real>(call, p, first, places, changes);
-    (p.is_wide != 0 ? move<int32_t> : move<int8_t>)(call, p, first, places, changes);
-  }
-
-  static bool is_skipped(const ir::KernelCall& call) {
-    return *static_cast<const int32_t*>(call.inputs[kStep]) == 0;
-  }
-
-  template <class Real>
-  static void one_by_one(const ir::KernelCall& call) {
+  static void in_tasks(const ir::KernelCall& call) {
     const auto& p = *static_cast<const Params*>(call.params);
-    if (is_skipped(call)) return;
-    for (int64_t first = 0; first < p.n; first += kChunk) {
-      run_chunk<Real>(call, p, first, std::min(kChunk, p.n - first));
-    }
-  }
-
-  static void in_chunks(const ir::KernelCall& call) {
-    const auto& p = *static_cast<const Params*>(call.params);
-    if (is_skipped(call)) return;
-    call.pool->run(simd::divide_up(p.n, kChunk), [&](int64_t task) {
-      run_chunk<float>(call, p, task * kChunk, std::min(kChunk, p.n - task * kChunk));
+    if (*static_cast<const int32_t*>(call.inputs[kStep]) == 0) return;
+    const auto* const indices = reinterpret_cast<const int32_t*>(&p + 1);
+    call.pool->run((int64_t{p.walk.n} + kTask - 1) / kTask, [&](int64_t task) {
+      const auto first = static_cast<int>(task * kTask);
+      T::integer_part(call.outputs, call.inputs, &p, indices, first,
+                      std::min(p.walk.n - first, kTask) + first, kHasResidual ? 1 : 0);
     });
   }
 };

@@ -1,0 +1,169 @@
+/* Updates of whole numbers, for a ref.h to include: an optimizer's rule says by how much the real
+   number that each stands for is to change. In steps of whole numbers the change has a fractional
+   part, for which there are two ways:
+   - It is rounded at random, up with the probability of its fractional part, so that its mean is
+     the change that was wanted.
+   - It is rounded to nearest, and the rest waits in a residual for the next update.
+   Of one sign and size, changes move in the same way however small they are; a change of 0 moves
+   nothing. Plain C99: also emitted for devices. */
+#include "ops/families/update/block_codes.h"
+#include "ops/families/update/integer_dims.h"
+#include "simd/philox.h"
+
+/* Inputs of such a kernel; behind them stand the rule's states, updated in place. The random state
+   or the residual (int16_t, in units of 2^-16) comes first. */
+#define INTEGER_RNG 0
+#define INTEGER_PARAM 1
+#define INTEGER_GRAD 2
+#define INTEGER_RATE 3
+#define INTEGER_STEP 4
+#define INTEGER_UNITS 5
+
+/* The states among the outputs. Before them: the parameter and, if there is one, the residual. */
+#define INTEGER_STATES(out, has_residual) ((out) + 1 + (has_residual))
+
+/* Elements that a rule gets at a time: whole blocks of random words and of codes. */
+#define INTEGER_CHUNK BLOCK_ELEMENTS
+
+/* More than any number that moves. */
+#define INTEGER_MOST_CHANGE 0x1p33
+
+/* Where an element of the trained part stands. */
+typedef struct integer_walk {
+  int at;    /* within a run of `inner` elements */
+  int index; /* number among the indices */
+  int outer;
+  int unit;
+  int unit_left; /* elements with this unit */
+} integer_walk;
+
+static inline integer_walk integer_walk_from(const integer_dims* d, int first) {
+  integer_walk w = {first, 0, 0, 0, 0};
+  if (d->count > 0) {
+    w.at = first % d->inner;
+    w.index = first / d->inner % d->count;
+    w.outer = first / d->inner / d->count;
+  }
+  if (d->units > 0) {
+    w.unit = first / d->unit_run % d->units;
+    w.unit_left = d->unit_run - first % d->unit_run;
+  }
+  return w;
+}
+
+/* The element's place in the parameter. */
+static inline int integer_place(const integer_walk* w, const integer_dims* d,
+                                const int32_t* indices) {
+  return d->count == 0 ? w->at : (w->outer * d->size + indices[w->index]) * d->inner + w->at;
+}
+
+static inline void integer_walk_on(integer_walk* w, const integer_dims* d) {
+  ++w->at;
+  if (d->count > 0 && w->at == d->inner) {
+    w->at = 0;
+    if (++w->index == d->count) {
+      w->index = 0;
+      ++w->outer;
+    }
+  }
+  if (d->units > 0 && --w->unit_left == 0) {
+    w->unit_left = d->unit_run;
+    w->unit = w->unit + 1 < d->units ? w->unit + 1 : 0;
+  }
+}
+
+static inline double integer_number(const void* numbers, const integer_dims* d, int place) {
+  return d->is_wide ? (double)((const int32_t*)numbers)[place]
+                    : (double)((const int8_t*)numbers)[place];
+}
+
+static inline double integer_unit(const void* units, const integer_walk* w) {
+  return units ? (double)((const real*)units)[w->unit] : 1.0;
+}
+
+/* What the rule reads for the elements [first, first + count): derivatives by real numbers, and
+   zeros, which it changes. in: of the kernel. */
+static void integer_begin(real* change, real* grad, const void* const* in, const integer_dims* d,
+                          const int32_t* indices, int first, int count) {
+  const real* given = (const real*)in[INTEGER_GRAD] + first;
+  const int adds = d->decay != 0.0 && !d->shrinks;
+  integer_walk w = integer_walk_from(d, first);
+  for (int i = 0; i < count; ++i, integer_walk_on(&w, d)) {
+    const double unit = integer_unit(in[INTEGER_UNITS], &w);
+    double decay = 0.0;
+    if (adds) {
+      decay = d->decay * unit * integer_number(in[INTEGER_PARAM], d, integer_place(&w, d, indices));
+    }
+    grad[i] = (real)((double)given[i] / unit + decay);
+    change[i] = 0;
+  }
+}
+
+/* By how much a change moves a number: word / 2^32 is drawn from [0, 1). */
+static inline int64_t integer_rounded(double change, uint32_t word) {
+  double size = change < 0.0 ? -change : change;
+  int64_t steps;
+  if (!(size > 0.0)) return 0;
+  if (size > INTEGER_MOST_CHANGE) size = INTEGER_MOST_CHANGE;
+  steps = (int64_t)size;
+  if ((double)word < (size - (double)steps) * 0x1p32) ++steps;
+  return change < 0.0 ? -steps : steps;
+}
+
+/* The nearest whole number, halves to even; |x| below 2^51. */
+static inline double integer_nearest(double x) { return x + 0x1.8p52 - 0x1.8p52; }
+
+/* The same to nearest, with what earlier changes left. residual: in units of 2^-16. */
+static inline int64_t integer_with_residual(double change, int16_t* residual) {
+  double wanted = change;
+  double whole;
+  double rest;
+  if (change != change) return 0;
+  if (wanted < -INTEGER_MOST_CHANGE) wanted = -INTEGER_MOST_CHANGE;
+  if (wanted > INTEGER_MOST_CHANGE) wanted = INTEGER_MOST_CHANGE;
+  wanted += *residual * 0x1p-16;
+  whole = integer_nearest(wanted);
+  rest = integer_nearest((wanted - whole) * 0x1p16);
+  *residual = (int16_t)(rest < 32767.0 ? rest : 32767.0);
+  return (int64_t)whole;
+}
+
+/* What leaves the type stays at its end. */
+static inline void integer_move(void* numbers, const integer_dims* d, int place, int64_t steps) {
+  if (d->is_wide) {
+    int32_t* at = (int32_t*)numbers + place;
+    const int64_t moved = *at + steps;
+    *at = moved < INT32_MIN ? INT32_MIN : moved > INT32_MAX ? INT32_MAX : (int32_t)moved;
+  } else {
+    int8_t* at = (int8_t*)numbers + place;
+    const int64_t moved = *at + steps;
+    *at = (int8_t)(moved < INT8_MIN ? INT8_MIN : moved > INT8_MAX ? INT8_MAX : moved);
+  }
+}
+
+/* Moves the elements [first, first + count) by what the rule made of the zeros. An element has the
+   random number of its place. out, in: of the kernel. */
+static void integer_end(void* const* out, const void* const* in, const real* change,
+                        const integer_dims* d, const int32_t* indices, int first, int count,
+                        int has_residual) {
+  const double shrink = d->shrinks ? (double)*(const real*)in[INTEGER_RATE] * d->decay : 0.0;
+  philox_block block = {{0, 0, 0, 0}};
+  int drawn = -1; /* the number of the block */
+  integer_walk w = integer_walk_from(d, first);
+  for (int i = 0; i < count; ++i, integer_walk_on(&w, d)) {
+    const int place = integer_place(&w, d, indices);
+    double moves = (double)change[i] / integer_unit(in[INTEGER_UNITS], &w);
+    int64_t steps;
+    if (d->shrinks) moves -= shrink * integer_number(out[0], d, place);
+    if (has_residual) {
+      steps = integer_with_residual(moves, (int16_t*)out[1] + first + i);
+    } else {
+      if (place / 4 != drawn) {
+        drawn = place / 4;
+        block = philox_at((const uint32_t*)in[INTEGER_RNG], d->stream, (uint32_t)drawn);
+      }
+      steps = integer_rounded(moves, block.v[place % 4]);
+    }
+    integer_move(out[0], d, place, steps);
+  }
+}
