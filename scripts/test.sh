@@ -200,11 +200,17 @@ run_sanitizers() {
 }
 
 scripts/install_dependencies.sh test
+# The whole run builds the benchmarks, too, so that they stay correct C++.
+benchmarks=(-DTHIMBLE_BUILD_BENCH=OFF)
+if [ "${1-}" != quick ]; then
+  scripts/install_dependencies.sh bench
+  benchmarks=(-DTHIMBLE_BUILD_BENCH=ON)
+fi
 python=(-DTHIMBLE_BUILD_PYTHON=OFF)
 if python_environment; then
   python=(-DTHIMBLE_BUILD_PYTHON=ON "-DPython_EXECUTABLE=$PWD/build/python/bin/python")
 fi
-configure dev "${python[@]}"
+configure dev "${python[@]}" "${benchmarks[@]}"
 build dev
 if [ "${1-}" = quick ]; then
   RC_PARAMS=${RC_PARAMS-$random_models} run_ctest dev --label-exclude slow
