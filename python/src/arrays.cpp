@@ -57,13 +57,18 @@ DType dtype_from(nb::handle given, const std::string& where) {
   if (nb::isinstance<nb::str>(given)) {
     name = nb::cast<std::string>(given);
   } else {
-    name = nb::cast<std::string>(nb::module_::import_("numpy").attr("dtype")(given).attr("name"));
+    const std::string text = nb::str(given).c_str();
+    const std::string of_torch = "torch.";
+    name = text.starts_with(of_torch)
+               ? text.substr(of_torch.size())
+               : nb::cast<std::string>(
+                     nb::module_::import_("numpy").attr("dtype")(given).attr("name"));
   }
   if (name == to_string(DType::i4)) return DType::i4;  // NumPy has none
-  std::string names;
+  std::string names = "\"i4\"";
   for (const TypeName& type : kTypes) {
     if (name == type.numpy || name == to_string(type.dtype)) return type.dtype;
-    names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", type.numpy);
+    names += fmt::format(", \"{}\"", type.numpy);
   }
   throw Error(where, fmt::format("there is no element type \"{}\"; known: {}", name, names));
 }

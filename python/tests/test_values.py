@@ -234,3 +234,13 @@ def test_batch_norm_of_weights_has_no_statistics_where_it_is_given_none():
     np.testing.assert_allclose(got, want, atol=1e-5)
     with pytest.raises(ValueError, match="track_running_stats"):
         tb.batch_norm(x, gamma, beta, np.zeros(3), np.ones(3), track_running_stats=False)
+
+
+def test_types_may_be_those_of_numpy_and_pytorch():
+    torch = pytest.importorskip("torch")
+    g = tb.Graph()
+    given = {np.int8: "i8", "float16": "f16", torch.bfloat16: "bf16", torch.bool: "bool"}
+    for i, (dtype, wanted) in enumerate(given.items()):
+        assert g.input(f"x{i}", (2,), dtype=dtype).dtype == wanted
+    with pytest.raises(ValueError, match=r'there is no element type "complex64"; known: "i4"'):
+        g.input("x", (2,), dtype=torch.complex64)

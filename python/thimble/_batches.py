@@ -48,7 +48,11 @@ class Feeder:
             parts = list(batch) if isinstance(batch, (tuple, list)) else [batch]
             names = [*self.inputs, *self.labels]
             if len(parts) > len(names):
-                raise ValueError(f"[data] {len(parts)} arrays for the fields {', '.join(names)}")
+                numbers = all(isinstance(part, (int, float)) for part in parts)
+                advice = "; make an array of a list of samples, numpy.asarray(x)" if numbers else ""
+                raise ValueError(
+                    f"[data] {len(parts)} arrays for the fields {', '.join(names)}{advice}"
+                )
             named = dict(zip(names, parts))
         missing = [name for name in self.wanted if name not in named]
         if missing:

@@ -97,9 +97,11 @@ void Graph::minimize(Value loss) {
   of_this(*graph_, loss, "minimize");
   if (graph_->loss) throw Error("minimize", "the graph has a loss already; add the two together");
   if (loss.shape().rank() != 0 || loss.dtype() != DType::f32) {
-    throw Error("minimize", "expected one f32 number, got " +
-                                ir::to_string(graph_->type(loss.id())) +
-                                "; reduce it with mean or sum");
+    throw Error(
+        "minimize",
+        fmt::format("expected one f32 number, got {}; {}", ir::to_string(graph_->type(loss.id())),
+                    loss.shape().rank() != 0 ? "reduce it with mean or sum"
+                                             : "convert it with cast(x, DType::f32)"));
   }
   graph_->loss = loss.id();
 }

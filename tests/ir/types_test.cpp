@@ -75,6 +75,14 @@ TEST(graph_of_any_type, says_when_it_is_built_that_there_is_no_kernel) {
               HasSubstr("not both"));
 }
 
+TEST(graph_of_any_type, wants_a_loss_of_f32) {
+  Graph g;
+  const Value x = g.input("x", {3}, DType::f16);
+  EXPECT_THAT(error_of([&] { g.minimize(mean(x)); }),
+              HasSubstr("expected one f32 number, got f16[]; convert it with cast"));
+  EXPECT_THAT(error_of([&] { g.minimize(cast(x, DType::f32)); }), HasSubstr("reduce it with mean"));
+}
+
 TEST(declared_types, are_checked_before_the_shape_rule) {
   Graph g;
   const Value x = g.input("x", {3, 4});
