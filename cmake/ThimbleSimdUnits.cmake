@@ -55,27 +55,38 @@ ${includes_${unit}}")
   set(${result} ${units} PARENT_SCOPE)
 endfunction()
 
-# thimble_vector_targets(TARGET): which vector targets its kernels are compiled for. The SSE2 base,
-# AVX2 and AVX-512 on x86, NEON on Arm. The other targets of x86 add build time only. SVE is left out:
-# kernels keep arrays of vectors, which vectors without a size known to the compiler cannot be in.
-# THIMBLE_ONE_VECTOR_TARGET leaves AVX2 alone where this machine has it.
+# thimble_vector_targets(TARGET UNITS...): which vector targets the kernels in UNITS are compiled for.
+# By default the SSE2 base, AVX2 and AVX-512 on x86, NEON on Arm; the best that a processor has is
+# chosen when the program runs. The other targets of x86 add build time only. SVE is left out: kernels
+# keep arrays of vectors, which vectors without a size known to the compiler cannot be in.
+# THIMBLE_VECTOR_TARGET leaves one of them: 'native' the best of this machine, 'avx2' AVX2 where this
+# machine has it.
 function(thimble_vector_targets target)
   set(disabled "HWY_SSSE3|HWY_SSE4|HWY_AVX3_DL")
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
     string(APPEND disabled "|HWY_SVE|HWY_SVE2|HWY_SVE_256|HWY_SVE2_128")
   endif()
   target_compile_definitions(${target} PRIVATE "HWY_DISABLED_TARGETS=(${disabled})")
-  if(THIMBLE_ONE_VECTOR_TARGET AND NOT CMAKE_CROSSCOMPILING
-     AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+  if(NOT THIMBLE_VECTOR_TARGET MATCHES "^(all|native|avx2)$")
+    message(FATAL_ERROR "THIMBLE_VECTOR_TARGET is '${THIMBLE_VECTOR_TARGET}'; it is all, native or avx2")
+  endif()
+  if(THIMBLE_VECTOR_TARGET STREQUAL all OR CMAKE_CROSSCOMPILING
+     OR NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+    return()
+  endif()
+  set(options -march=native)
+  if(THIMBLE_VECTOR_TARGET STREQUAL avx2)
     include(CheckCXXSourceRuns)
     check_cxx_source_runs("
       int main() {
         return __builtin_cpu_supports(\"avx2\") && __builtin_cpu_supports(\"fma\") &&
                __builtin_cpu_supports(\"bmi2\") && __builtin_cpu_supports(\"aes\") ? 0 : 1;
       }" THIMBLE_RUNS_AVX2)
-    if(THIMBLE_RUNS_AVX2)
-      target_compile_definitions(${target} PRIVATE HWY_COMPILE_ONLY_STATIC)
-      target_compile_options(${target} PRIVATE -march=haswell -maes)  # what Highway's AVX2 wants
+    if(NOT THIMBLE_RUNS_AVX2)
+      return()
     endif()
+    set(options -march=haswell -maes)  # what Highway's AVX2 wants
   endif()
+  target_compile_definitions(${target} PRIVATE HWY_COMPILE_ONLY_STATIC)
+  set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS ${options})
 endfunction()

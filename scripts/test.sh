@@ -43,7 +43,8 @@ run_ctest() { # STAGE [ctest options], in build/STAGE
   rm -f "$report"
   # ctest lists a program that this stage does not build as one test, <program>_NOT_BUILT.
   local left_out=_NOT_BUILT\$${RUN_CTEST_LEAVES_OUT+"|$RUN_CTEST_LEAVES_OUT"}
-  "${fixed_layout[@]}" ctest --test-dir "build/$stage" --parallel "$jobs" --output-on-failure \
+  # One more than processors: a test of the swap file waits for the disk.
+  "${fixed_layout[@]}" ctest --test-dir "build/$stage" --parallel $((jobs + 1)) --output-on-failure \
     --exclude-regex "$left_out" --no-tests=error --output-junit "$report" "$@" || status=$?
   [ -s "$report" ] || die "ctest left no report in build/$stage"
   count() { sed -n "s/^[[:space:]]*$1=\"\([0-9]*\)\".*/\1/p" "$report" | head -n 1; }

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "autodiff/network.h"
+#include "harness/uniform.h"
 
 namespace thimble::test {
 
@@ -26,7 +27,7 @@ inline std::map<std::string, double> expect_gradients_of_finite_differences(
   };
   const auto values = run_on(graph, contents, Precision::f64);
   std::mt19937 random(6);
-  std::uniform_real_distribution<double> uniform(-1.0, 1.0);
+  const Uniform uniform(-1.0, 1.0);
   std::map<std::string, double> slopes;
   for (const auto& [name, id] : graph.outputs) {
     if (name.rfind("grad(", 0) != 0) continue;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "autodiff/autodiff.h"
+#include "harness/uniform.h"
 #include "ir/reference.h"
 #include "passes/passes.h"
 
@@ -58,7 +59,7 @@ inline std::map<std::string, std::vector<double>> random_sources(const ir::Graph
   for (const ir::ValueData& data : graph.values) {
     if (data.producer >= 0 || data.role == ir::Role::constant) continue;
     // Running variances are positive; other state may be, too.
-    std::uniform_real_distribution<double> uniform(data.role == ir::Role::state ? 0.1 : -0.6, 0.6);
+    const Uniform uniform(data.role == ir::Role::state ? 0.1 : -0.6, 0.6);
     std::vector<double>& values = contents[data.name];
     values.resize(static_cast<size_t>(data.type.shape.elements()));
     for (double& v : values) v = static_cast<double>(static_cast<float>(uniform(random)));

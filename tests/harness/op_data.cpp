@@ -7,6 +7,8 @@
 #include <numeric>
 #include <random>
 
+#include "harness/uniform.h"
+
 namespace thimble::test {
 namespace {
 
@@ -21,7 +23,7 @@ std::vector<double> random_numbers(const TensorSpec& spec, std::mt19937& random)
     }
     return values;
   }
-  std::uniform_real_distribution<double> uniform(spec.low, spec.high);
+  const Uniform uniform(spec.low, spec.high);
   for (double& v : values) {
     do {
       // Rounded to float, so that both precisions start from the same numbers.

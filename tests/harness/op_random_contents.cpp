@@ -2,6 +2,7 @@
 #include <random>
 
 #include "harness/op_random_graphs.h"
+#include "harness/uniform.h"
 
 namespace thimble::test {
 namespace {
@@ -29,7 +30,7 @@ Contents random_contents(const RandomModel& model, const ir::Graph& graph, uint3
     if (data.type.dtype == DType::f32) {
       // Running variances, moments and the learning rate are positive.
       const bool positive = data.role == ir::Role::state || data.role == ir::Role::scalar;
-      std::uniform_real_distribution<double> uniform(positive ? 0.1 : -0.7, 0.7);
+      const Uniform uniform(positive ? 0.1 : -0.7, 0.7);
       std::vector<double>& values = contents.numbers[data.name];
       values.resize(n);
       for (double& v : values) v = static_cast<double>(static_cast<float>(uniform(random)));

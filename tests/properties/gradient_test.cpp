@@ -1,6 +1,7 @@
 #include <cmath>
 #include <random>
 
+#include "harness/uniform.h"
 #include "properties/random_models.h"
 
 namespace thimble::test::gradient_test {
@@ -28,7 +29,7 @@ std::string difference_from_finite_differences(const ir::Graph& graph, const Con
   forward.outputs.clear();
   forward = passes::remove_dead_code(forward);
   std::mt19937 random(1);
-  std::uniform_real_distribution<double> uniform(-1.0, 1.0);
+  const Uniform uniform(-1.0, 1.0);
   for (const auto& [name, id] : graph.outputs) {
     if (name.rfind("grad(", 0) != 0) continue;
     const std::string parameter = name.substr(5, name.size() - 6);
