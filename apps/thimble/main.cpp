@@ -10,8 +10,8 @@
 
 #include "commands.h"
 #include "exec/heap.h"
+#include "exec/processor.h"
 #include "help.h"
-#include "simd/targets.h"
 
 namespace thimble::cli {
 namespace {
@@ -83,14 +83,9 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   using namespace thimble::cli;
   thimble::exec::hold_heap();
-  if (!thimble::simd::has_kernels_for_this_processor()) {
-    print_error(
-        "[processor] this program was built for another processor's vector instructions; build it "
-        "here with ./run build, or for every processor with -DTHIMBLE_VECTOR_TARGET=all");
-    return kFailed;
-  }
   ::signal(SIGXFSZ, SIG_IGN);  // a file that grows past the user's limit is an error to report
   try {
+    thimble::exec::check_processor();
     return run(argc, argv);
   } catch (const UsageError& error) {
     print_error(error.what());
