@@ -1,6 +1,7 @@
 #include "kernels.h"
 
 #include "board.h"
+#include "steps.h"
 
 static const char* current; /* NULL: none runs */
 static const char* current_value;
@@ -10,6 +11,8 @@ static void print_current(void) {
   const uint64_t count = board_instructions() - begin;
   if (current == 0) return;
   board_print("kernel ");
+  board_print(steps_running());
+  board_print(" ");
   board_print(current);
   board_print(" ");
   board_print(current_value);

@@ -15,13 +15,17 @@ typedef struct counted {
 
 static counted train_step;
 static counted predict;
+static const counted* running;
 
 void steps_begin(counted* c, uintptr_t back);
 uintptr_t steps_end(counted* c);
 counted* steps_of_train_step(void);
 counted* steps_of_predict(void);
 
+const char* steps_running(void) { return running == &predict ? "predict" : "train_step"; }
+
 void steps_begin(counted* c, uintptr_t back) {
+  running = c;
   c->back = back;
   c->begin = board_instructions();
 }

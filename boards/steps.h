@@ -6,4 +6,7 @@
    is like all but perhaps the first. */
 void steps_print(void);
 
+/* "train_step" or "predict": the last of them that was called. */
+const char* steps_running(void);
+
 #endif

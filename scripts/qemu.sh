@@ -126,9 +126,10 @@ timeout "${QEMU_SECONDS:-600}" "${emulator[@]}" -nographic -monitor none -serial
 grep -v '^kernel ' "$out/output.txt" || true
 if [ -n "$kernels" ]; then
   grep '^kernel ' "$out/output.txt" | cut -d ' ' -f 2- >"$out/kernels.txt" || true
-  # What runs several times is counted once: the mean.
-  awk '{ count[$1 " " $2]++; sum[$1 " " $2] += $3 }
-    END { for (each in sum) { split(each, name, " "); of[name[1]] += sum[each] / count[each]; calls[name[1]]++ }
+  # What runs several times is counted once: the mean. Predictions count where nothing is trained.
+  awk '{ each = $1 " " $2 " " $3; count[each]++; sum[each] += $NF; trains = trains || $1 == "train_step" }
+    END { for (each in sum) { split(each, name, " "); if (trains && name[1] == "predict") continue
+        of[name[2]] += sum[each] / count[each]; calls[name[2]]++ }
       for (kernel in of) printf "kernel_instructions %s %.0f of %d calls\n", kernel, of[kernel], calls[kernel] }' \
     "$out/kernels.txt" | sort -k 3 -n -r
 fi

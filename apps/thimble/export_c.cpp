@@ -58,9 +58,10 @@ std::unique_ptr<Exported> exported_of(const ExportArguments& arguments, const Mo
                                       const TrainerOptions& options) {
   Graph graph = model.graph_with_weights(arguments.weights);
   if (arguments.predict_only) {
-    return std::make_unique<Exported>(std::move(graph), options.batch, model.name());
+    return std::make_unique<Exported>(std::move(graph), options.batch, model.name(),
+                                      arguments.target);
   }
-  return std::make_unique<Exported>(graph, options, model.name());
+  return std::make_unique<Exported>(graph, options, model.name(), arguments.target);
 }
 
 TrainerOptions options_of(const ExportArguments& arguments, const Model& model) {
@@ -169,9 +170,13 @@ void add_export_c(CLI::App& app, Action& action) {
       ->type_name("FILE");
   command->add_flag("--predict-only", arguments->predict_only,
                     "write predictions alone, with all parameters in flash");
-  command->add_option("--target", arguments->target, "for which compiler; c99: any [c99]")
-      ->check(CLI::Validator(CLI::IsMember({"c99"})).description(""))
-      ->type_name("c99");
+  command
+      ->add_option(
+          "--target", arguments->target,
+          "for which processors; c99: all; cortex-m-dsp: Cortex-M4, M7 and others with the "
+          "DSP extension, which int8 convolutions use. Results are the same [c99]")
+      ->check(CLI::Validator(CLI::IsMember({"c99", "cortex-m-dsp"})).description(""))
+      ->type_name("TARGET");
   command->add_option("-o,--out", arguments->out, "folder of the sources")
       ->required()
       ->type_name("DIR");

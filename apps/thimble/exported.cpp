@@ -17,9 +17,10 @@ std::vector<std::byte> copy_of(std::span<const std::byte> bytes) {
   return {bytes.begin(), bytes.end()};
 }
 
-emit::Model model_of(const std::string& name, int64_t batch) {
+emit::Model model_of(const std::string& name, const std::string& target, int64_t batch) {
   emit::Model model;
   model.name = name;
+  model.target = target;
   model.made_by = "thimble " THIMBLE_VERSION;
   model.feeds = {{train::kLearningRateName, emit::Feed::learning_rate},
                  {train::kUpdateNumberName, emit::Feed::update_number}};
@@ -40,8 +41,9 @@ void for_each_input(const std::vector<emit::Argument>& arguments, const emit::Go
 
 }  // namespace
 
-Exported::Exported(const Graph& graph, const TrainerOptions& options, const std::string& name)
-    : model_(model_of(name, options.batch)) {
+Exported::Exported(const Graph& graph, const TrainerOptions& options, const std::string& name,
+                   const std::string& target)
+    : model_(model_of(name, target, options.batch)) {
   const CompileFor wanted{.samples = options.batch,
                           .test_samples = options.batch,
                           .predict = !graph.ir().outputs.empty(),
@@ -57,8 +59,8 @@ Exported::Exported(const Graph& graph, const TrainerOptions& options, const std:
   model_.initial = contents();
 }
 
-Exported::Exported(Graph&& graph, int64_t batch, const std::string& name)
-    : model_(model_of(name, batch)) {
+Exported::Exported(Graph&& graph, int64_t batch, const std::string& name, const std::string& target)
+    : model_(model_of(name, target, batch)) {
   if (graph.ir().outputs.empty()) {
     throw Error("predict", "the graph has no output to predict; name one with Graph::output");
   }

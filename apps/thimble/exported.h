@@ -14,10 +14,11 @@ namespace thimble::cli {
 
 class Exported {
  public:
-  // Training, and predictions where the graph has outputs. Throws Error.
-  Exported(const Graph& graph, const TrainerOptions& options, const std::string& name);
+  // Training, and predictions where the graph has outputs. target: of emit::Model. Throws Error.
+  Exported(const Graph& graph, const TrainerOptions& options, const std::string& name,
+           const std::string& target);
   // Predictions alone. graph: its values are taken out of it.
-  Exported(Graph&& graph, int64_t batch, const std::string& name);
+  Exported(Graph&& graph, int64_t batch, const std::string& name, const std::string& target);
 
   // What the planner counts for a step.
   [[nodiscard]] int64_t planned_peak_bytes() const { return planned_peak_bytes_; }

@@ -106,8 +106,33 @@ KernelName kernel_name_of(std::string_view spelled) {
   return name;
 }
 
-CLibrary::CLibrary() {
+namespace {
+
+constexpr std::string_view kOverlays[] = {"micro.h", "cortex_m_dsp.h"};
+
+// Whether a file's name is that of an overlay, such as "micro.h" or "conv_micro.h".
+bool is_overlay(std::string_view path, std::string_view overlay) {
+  if (!path.ends_with(overlay)) return false;
+  path.remove_suffix(overlay.size());
+  return path.ends_with('/') || path.ends_with('_');
+}
+
+}  // namespace
+
+std::vector<std::string> overlays_of(std::string_view target) {
+  if (target == "c99") return {"micro.h"};
+  if (target == "cortex-m-dsp") return {"micro.h", "cortex_m_dsp.h"};
+  return {};
+}
+
+CLibrary::CLibrary(std::string_view target) {
+  const std::vector<std::string> overlays = overlays_of(target);
   for (const KernelText& text : kernel_texts()) {
+    const auto is_of = [&text](std::string_view overlay) { return is_overlay(text.path, overlay); };
+    if (std::any_of(std::begin(kOverlays), std::end(kOverlays), is_of) &&
+        std::none_of(overlays.begin(), overlays.end(), is_of)) {
+      continue;
+    }
     // What a C file includes for the kernels of one op: it gives them the mathematics of
     // families/math.
     if (text.path.ends_with("/ref_c.h")) {
@@ -127,6 +152,16 @@ CLibrary::CLibrary() {
       }
     }
     items_[scope] = std::move(all);
+  }
+  for (const std::string& overlay : overlays) {
+    for (size_t i = 0; i < files_.size(); ++i) {
+      if (!is_overlay(files_[i].path, overlay)) continue;
+      const Scope scope{i, kFloat};
+      const std::vector<CItem>& all = items_[scope];
+      for (size_t n = 0; n < all.size(); ++n) {
+        if (all[n].kind == CItem::Kind::function) overlays_[all[n].names.front()] = {scope, n};
+      }
+    }
   }
 }
 
@@ -201,7 +236,15 @@ void CLibrary::choose_real(Key& key, const std::string& real) {
   }
 }
 
+bool CLibrary::find_overlay(const CIdentifier& name, Key& found) const {
+  const auto overlay = overlays_.find(name.name);
+  if (!name.is_called || name.is_member || overlay == overlays_.end()) return false;
+  found = overlay->second;
+  return true;
+}
+
 bool CLibrary::find(const Scope& scope, const CIdentifier& name, Key& found) {
+  if (scope.second == kFloat && find_overlay(name, found)) return true;
   if (find_in(scope, name, found)) return true;
   if (!find_in({files_.size(), scope.second}, name, found)) return false;
   choose_real(found, scope.second);
@@ -264,7 +307,8 @@ const std::string& CLibrary::need(const Key& key) {
 
 CLibrary::Function CLibrary::add(const KernelName& kernel) {
   Key key;
-  if (!find_function(kernel, key)) {
+  const bool has_overlay = kernel.real == kFloat && find_overlay({kernel.symbol, true}, key);
+  if (!has_overlay && !find_function(kernel, key)) {
     throw Error("kernel", fmt::format("there is no C source of {}", kernel.symbol));
   }
   Function made{need(key), {}};

@@ -23,10 +23,15 @@ struct KernelName {
 // function of a reference kernel.
 [[nodiscard]] KernelName kernel_name_of(std::string_view spelled);
 
+// How names of files end, in ops' folders, whose functions are for this target; those that are
+// preferred last. Empty: there is no such target.
+[[nodiscard]] std::vector<std::string> overlays_of(std::string_view target);
+
 // Collects definitions. Not thread-safe.
 class CLibrary {
  public:
-  CLibrary();
+  // target: as of Model. Functions of its overlays take the place of those of the same name.
+  explicit CLibrary(std::string_view target = "c99");
 
   // A function that is called, with its name in the text and its parameters: "const float* x".
   struct Function {
@@ -69,6 +74,8 @@ class CLibrary {
   bool find(const Scope& scope, const CIdentifier& name, Key& found);
   bool find_in(const Scope& scope, const CIdentifier& name, Key& found);
   bool find_function(const KernelName& kernel, Key& found);
+  // The function that takes the place of another one.
+  bool find_overlay(const CIdentifier& name, Key& found) const;
   // The same item for this `real`, if its text depends on it.
   void choose_real(Key& key, const std::string& real);
   const std::string& need(const Key& key);
@@ -78,6 +85,7 @@ class CLibrary {
   std::vector<File> files_;
   std::map<Scope, std::vector<CItem>> items_;
   std::map<std::string, std::vector<Key>, std::less<>> shared_;  // names in files that ops share
+  std::map<std::string, Key, std::less<>> overlays_;             // functions by name
   std::map<Key, std::string> names_;                             // that needed items have
   std::set<std::string> used_names_;
   std::vector<std::string> texts_;

@@ -133,7 +133,7 @@ const char* thimble_version(void);
 class ModelWriter {
  public:
   explicit ModelWriter(const Model& model)
-      : model_(model), storage_(model), calls_(library_, storage_) {
+      : model_(model), library_(model.target), storage_(model), calls_(library_, storage_) {
     made_.interface = Interfaces().made(model);
     made_.sizes = storage_.sizes();
   }

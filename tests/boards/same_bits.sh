@@ -109,6 +109,24 @@ else
     verdict "exported training on $board" "$status"
   done
 
+  # int8 weights, all of them trained; Cortex-M also with the instructions of its DSP extension.
+  "$thimble" save lenet5 --seed 5 -o "$work/f32.safetensors" >"$work/found" 2>&1 &&
+    "$thimble" quantize "$work/f32.safetensors" --samples 16 --limit-test 10 -o "$work/int8.safetensors" \
+      >"$work/found" 2>&1 &&
+    "$thimble" adapt "$work/int8.safetensors" --trainable '*' -o "$work/trained.safetensors" >"$work/found" 2>&1 ||
+    cat "$work/found"
+  for target in c99 cortex-m-dsp; do
+    "$thimble" export-c "$work/trained.safetensors" --batch 1 --optimizer sgd:momentum=0 --freeze 'dense1*' \
+      --target "$target" --out "$work/$target" >"$work/found" 2>&1 || cat "$work/found"
+    for board in "${ran[@]}"; do
+      case $target-$board in c99-m55 | c99-riscv | cortex-m-dsp-m4 | cortex-m-dsp-m7) ;; *) continue ;; esac
+      "$root/scripts/qemu.sh" "$work/$target" --board "$board" --out "$work/$board" >"$work/found" 2>&1
+      status=$?
+      [ "$status" -eq 0 ] || tail -n 20 "$work/found"
+      verdict "exported int8 training for $target on $board" "$status"
+    done
+  done
+
   # The instructions of the kernels are nearly those of a step.
   for board in "${ran[@]:0:1}"; do
     "$root/scripts/qemu.sh" "$work/lenet5" --board "$board" --ram 512K --kernels --out "$work/$board" >"$work/found" 2>&1 &&

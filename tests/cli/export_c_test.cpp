@@ -82,7 +82,7 @@ TEST(cli_export_c, int8_training_gives_the_bits_of_the_engine) {
   const std::vector<std::vector<std::string>> cases{
       {"--optimizer", "sgd:momentum=0"},
       {"--optimizer", "adam:state_bits=8,min_8bit_size=1,weight_decay=0.1", "--integer-rounding",
-       "residual", "--scheme", scheme}};
+       "residual", "--scheme", scheme, "--target", "cortex-m-dsp"}};
   for (std::vector<std::string> options : cases) {
     SCOPED_TRACE(options[1]);
     options.insert(options.end(), {"--batch", "2"});

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every ref.h, also those that ops share, is C99 and brings the headers that it needs: each is compiled alone, as a C file, for
+# Every ref.h, also those that ops share and those for microcontrollers, is C99 and brings the headers that it needs: each is compiled alone, as a C file, for
 # float and for the integers for which its op.cpp includes it. What it calls is its own, or memcpy and
 # the like: no function of <math.h>, which differ between systems.
 # usage: c99_kernels.sh SOURCE_DIR
@@ -33,8 +33,8 @@ for ref in ops/*/ref.h; do
   for type in int8_t int16_t int32_t uint8_t uint32_t; do write "$op-$type" "$ref" "$type" uint32_t; done
   write "$op-int64_t" "$ref" int64_t uint64_t
 done
-for ref in ops/families/*/*_ref.h; do
-  write "$(basename "$ref" .h)" "$ref" float float
+for ref in ops/families/*/*_ref.h ops/*/micro.h ops/families/*/*_micro.h ops/families/*/*_cortex_m_dsp.h; do
+  write "$(tr '/' '-' <<<"${ref%.h}")" "$ref" float float
   count=$((count + 1))
 done
 [ "$count" -ge 100 ] || { echo "only $count ref.h below $PWD/ops" >&2; exit 1; }

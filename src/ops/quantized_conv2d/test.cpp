@@ -1,10 +1,27 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include "ops/families/quantized/conv_micro_dims.h"
 #include "ops/families/quantized/quantized_cases.h"
 
 namespace thimble::test::quantized_conv2d_test {
 namespace {
+
+namespace plain {
+#include "ops/quantized_conv2d/ref.h"
+}
+namespace micro {
+#include "ops/quantized_conv2d/micro.h"
+}
+#undef THIMBLE_OPS_COMMON_CONV_MICRO_H_
+namespace dsp {
+#include "ops/families/quantized/conv_cortex_m_dsp.h"
+#include "ops/quantized_conv2d/micro.h"
+}  // namespace dsp
 
 const Quantization kInput{.scales = {0.05F}, .zero_points = {-11}};
 
@@ -209,6 +226,92 @@ TEST(quantized_conv2d, equals_the_definition) {
     const std::vector<int8_t> wanted = oracle(test, x, w, bias);
     EXPECT_EQ(run(test, x, w, bias, Kernel::reference), wanted) << test.name;
     EXPECT_EQ(run(test, x, w, bias, Kernel::fast), wanted) << test.name;
+  }
+}
+
+// What is written for microcontrollers, with and without the DSP extension.
+struct MicroCase {
+  const char* name;
+  conv_dims conv;
+};
+
+std::vector<MicroCase> micro_cases() {
+  const auto of = [](const char* name, int h, int w, int c, int k, int window, int stride, int pad,
+                     int dilation, int groups) {
+    const int reach = (window - 1) * dilation + 1;
+    return MicroCase{name,
+                     {.n = 2,
+                      .h = h,
+                      .w = w,
+                      .c = c,
+                      .p = (h + 2 * pad - reach) / stride + 1,
+                      .q = (w + 2 * pad - reach) / stride + 1,
+                      .k = k,
+                      .r = window,
+                      .s = window,
+                      .stride_h = stride,
+                      .stride_w = stride,
+                      .pad_top = pad,
+                      .pad_left = pad,
+                      .dilation_h = dilation,
+                      .dilation_w = dilation,
+                      .groups = groups}};
+  };
+  return {of("pointwise", 3, 9, 16, 6, 1, 1, 0, 1, 1),
+          of("pointwise_with_odd_channels", 4, 5, 7, 5, 1, 1, 0, 1, 1),
+          of("colours", 9, 9, 3, 4, 3, 2, 1, 1, 1),
+          of("dilated", 8, 7, 4, 3, 3, 1, 2, 2, 1),
+          of("more_taps_than_fit", 3, 3, 160, 2, 3, 1, 1, 1, 1),
+          of("groups", 5, 6, 6, 4, 3, 1, 1, 1, 2),
+          of("depthwise", 5, 9, 5, 5, 3, 1, 1, 1, 5),
+          of("depthwise_of_few_columns", 3, 3, 4, 4, 3, 1, 1, 1, 4),
+          of("depthwise_with_a_stride", 11, 12, 3, 3, 7, 2, 3, 1, 3),
+          of("depthwise_of_5", 4, 8, 3, 3, 5, 1, 2, 1, 3),
+          of("depthwise_dilated", 9, 9, 2, 2, 3, 1, 2, 2, 2)};
+}
+
+TEST(quantized_conv2d, of_microcontrollers_has_the_results_of_the_reference) {
+  std::mt19937 random(11);
+  for (const MicroCase& test : micro_cases()) {
+    const conv_dims& d = test.conv;
+    const auto size = [](int64_t n) { return static_cast<size_t>(n); };
+    const std::vector<int8_t> x = random_int8(int64_t{d.n} * d.h * d.w * d.c, random);
+    const std::vector<int8_t> w = random_int8(int64_t{d.k} * d.r * d.s * d.c / d.groups, random);
+    std::vector<int32_t> bias;
+    for (int k = 0; k < d.k; ++k) bias.push_back(static_cast<int32_t>(random() % 20001) - 10000);
+    bias[0] = INT32_MIN;
+    for (const bool fixed_point : {false, true}) {
+      for (const int low : {-128, -4}) {
+        SCOPED_TRACE(fmt::format("{}, fixed_point {}, low {}", test.name, fixed_point, low));
+        std::vector<std::byte> params(sizeof(quantized_conv2d_dims) +
+                                      size(d.k) * sizeof(quantized_factor));
+        auto* const dims =
+            new (params.data()) quantized_conv2d_dims{d, -11, {fixed_point ? 1 : 0, -4, low, 127}};
+        for (int k = 0; k < d.k; ++k) {
+          const quantized_factor factor{0.003F + 0.001F * static_cast<float>(k), 1 << 30, -6};
+          std::memcpy(
+              params.data() + sizeof(quantized_conv2d_dims) + size(k) * sizeof(quantized_factor),
+              &factor, sizeof factor);
+        }
+        const size_t results = size(d.n) * size(d.p) * size(d.q) * size(d.k);
+        std::vector<int8_t> wanted(results);
+        std::vector<int8_t> by_micro(results);
+        std::vector<int8_t> by_dsp(results);
+        plain::quantized_conv2d_ref(wanted.data(), x.data(), w.data(), bias.data(), dims);
+        micro::quantized_conv2d_ref(by_micro.data(), x.data(), w.data(), bias.data(), dims);
+        dsp::quantized_conv2d_ref(by_dsp.data(), x.data(), w.data(), bias.data(), dims);
+        EXPECT_EQ(by_micro, wanted);
+        EXPECT_EQ(by_dsp, wanted);
+        std::vector<uint8_t> wanted_bits((results + 7) / 8);
+        std::vector<uint8_t> micro_bits(wanted_bits.size());
+        std::vector<uint8_t> dsp_bits(wanted_bits.size());
+        plain::quantized_conv2d_inside_ref(wanted_bits.data(), x.data(), w.data(), nullptr, dims);
+        micro::quantized_conv2d_inside_ref(micro_bits.data(), x.data(), w.data(), nullptr, dims);
+        dsp::quantized_conv2d_inside_ref(dsp_bits.data(), x.data(), w.data(), nullptr, dims);
+        EXPECT_EQ(micro_bits, wanted_bits);
+        EXPECT_EQ(dsp_bits, wanted_bits);
+      }
+    }
   }
 }
 

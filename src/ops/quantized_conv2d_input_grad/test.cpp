@@ -1,10 +1,17 @@
 #include <gtest/gtest.h>
 
 #include "ops/families/quantized/quantized_cases.h"
+#include "ops/quantized_conv2d_input_grad/dims.h"
 #include "parallel/thread_pool.h"
 
 namespace thimble::test::quantized_conv2d_input_grad_test {
 namespace {
+
+// As C code for microcontrollers has them.
+namespace micro {
+using real = float;
+#include "ops/quantized_conv2d_input_grad/micro.h"
+}  // namespace micro
 
 OpCase gradient(const char* name, const Shape& dy, const Shape& weight, const Shape& dx,
                 Conv2dInputGradAttrs attrs = {}) {
@@ -141,6 +148,33 @@ TEST(quantized_depthwise_input_grad, computes_in_place) {
                                   is_fast ? &pool : nullptr});
       EXPECT_EQ(both, by_f32(test, of, kernel)) << test.name;
     }
+  }
+}
+
+TEST(quantized_conv2d_input_grad, of_microcontrollers_has_the_bits_of_the_reference) {
+  std::mt19937 random(7);
+  const auto compare = [&random](const OpCase& test, const char* name, ir::KernelFn kernel) {
+    const Drawn of = drawn(test, random);
+    const ir::OpDef& op = *ir::find_op(name);
+    const ir::TensorType* const inputs[] = {&of.dy.type, &of.weight.type};
+    const ir::TensorType output{DType::f32, test.expect[0]};
+    const ir::Params params = op.kernels.params({test.attrs, inputs, {&output, 1}});
+    ir::Bytes wanted(static_cast<size_t>(size_bytes(DType::f32, test.expect[0])));
+    ir::Bytes made = wanted;
+    const void* const sources[] = {of.dy.bytes.data(), of.weight.bytes.data()};
+    void* const to_wanted[] = {wanted.data()};
+    void* const to_made[] = {made.data()};
+    op.kernels.ref({to_wanted, sources, nullptr, params.bytes().data(), 2, 1, nullptr});
+    kernel({to_made, sources, nullptr, params.bytes().data(), 2, 1, nullptr});
+    EXPECT_EQ(made, wanted) << name << " " << test.name;
+  };
+  for (const OpCase& test : any_convolutions()) {
+    compare(test, "quantized_conv2d_input_grad",
+            ir::kernel_fn<&micro::quantized_conv2d_input_grad_ref>());
+  }
+  for (const OpCase& test : in_place_convolutions()) {
+    compare(test, "quantized_depthwise_input_grad",
+            ir::kernel_fn<&micro::quantized_depthwise_input_grad_ref>());
   }
 }
 

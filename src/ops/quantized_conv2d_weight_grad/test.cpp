@@ -1,9 +1,16 @@
 #include <gtest/gtest.h>
 
 #include "ops/families/quantized/quantized_cases.h"
+#include "ops/quantized_conv2d_weight_grad/dims.h"
 
 namespace thimble::test::quantized_conv2d_weight_grad_test {
 namespace {
+
+// As C code for microcontrollers has it.
+namespace micro {
+using real = float;
+#include "ops/quantized_conv2d_weight_grad/micro.h"
+}  // namespace micro
 
 const Quantization kInput{.scales = {0.05F}, .zero_points = {-11}};
 
@@ -58,12 +65,24 @@ TEST(quantized_conv2d_weight_grad, has_the_bits_of_f32_images) {
     std::vector<float> dy(static_cast<size_t>(test.inputs[1].shape.elements()));
     for (float& v : dy) v = uniform(random);
     const Tensor grad = tensor(test.inputs[1].shape, dy);
+    const Tensor image = quantized_tensor(DType::i8, shape, x, kInput);
     for (const Kernel kernel : {Kernel::reference, Kernel::fast}) {
-      const Tensor image = quantized_tensor(DType::i8, shape, x, kInput);
       EXPECT_EQ(run_op("quantized_conv2d_weight_grad", test.attrs, {image, grad}, kernel),
                 run_op("conv2d_weight_grad", test.attrs, {tensor(shape, centered), grad}, kernel))
           << test.name;
     }
+    const ir::TensorType* const inputs[] = {&image.type, &grad.type};
+    const ir::TensorType output{DType::f32, test.expect[0]};
+    const ir::Params params = ir::find_op("quantized_conv2d_weight_grad")
+                                  ->kernels.params({test.attrs, inputs, {&output, 1}});
+    ir::Bytes made(static_cast<size_t>(size_bytes(DType::f32, test.expect[0])));
+    void* const outputs[] = {made.data()};
+    const void* const sources[] = {image.bytes.data(), grad.bytes.data()};
+    ir::kernel_fn<&micro::quantized_conv2d_weight_grad_ref>()(
+        {outputs, sources, nullptr, params.bytes().data(), 2, 1, nullptr});
+    EXPECT_EQ(made, run_op("quantized_conv2d_weight_grad", test.attrs, {image, grad},
+                           Kernel::reference)[0])
+        << test.name;
   }
 }
 
