@@ -1,31 +1,16 @@
 // Any bytes as a checkpoint: the trainer resumes from it, or throws Error and is unchanged.
 #include <sys/mman.h>
 #include <thimble/error.h>
-#include <thimble/ops.h>
-#include <thimble/trainer.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <string>
 
+#include "checkpoint_model.h"
+
 namespace {
 
 using namespace thimble;
-
-Graph model() {
-  Graph g;
-  const Value x = g.input("x", {2});
-  const Value y = g.label("y", {1}, DType::f32);
-  const Value error = dense(x, {.units = 1, .name = "d"}) - y;
-  g.minimize(mean(error * error));
-  g.metric("error", mean(abs(error)));
-  return g;
-}
-
-data::Dataset samples() {
-  return data::in_memory({{"x", {2}}, {"y", {1}, DType::f32, true}},
-                         {std::vector<float>{1, 2, 3, 4, 5, 6}, std::vector<float>{1, 2, 3}});
-}
 
 // A file in memory that holds the bytes.
 class MemoryFile {
@@ -45,10 +30,8 @@ class MemoryFile {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const TrainerOptions options{
-      .optimizer = SGD{.lr = 0.01, .momentum = 0.9}, .batch = 2, .threads = 1};
-  static const Graph graph = model();
-  Trainer trainer(graph, options);
+  static const Graph graph = test::checkpoint_model();
+  Trainer trainer(graph, test::checkpoint_options());
   const std::string before = trainer.weights_sha256();
   const MemoryFile file(data, size);
   try {
@@ -58,7 +41,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     return 0;
   }
   try {
-    static_cast<void>(trainer.fit(samples(), {.epochs = 2, .prefetch = 0}));
+    static_cast<void>(trainer.fit(test::checkpoint_samples(), {.epochs = 2, .prefetch = 0}));
   } catch (const Error&) {  // numbers that are not finite, or a position outside of the data
   }
   return 0;

@@ -4,9 +4,11 @@
 #include <thimble/trainer.h>
 
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <random>
 
+#include "fuzz/checkpoint_model.h"
 #include "harness/error_of.h"
 #include "io/atomic_file.h"
 #include "io/safetensors/safetensors.h"
@@ -25,6 +27,22 @@ void write(const std::string& path, const std::string& bytes) {
   io::AtomicFile file(path);
   file.write(bytes);
   file.commit();
+}
+
+// Else the fuzzer of checkpoints would begin with files that say nothing about today's.
+TEST(checkpoint, seeds_of_the_fuzzer_are_resumed_from) {
+  int seeds = 0;
+  for (const auto& seed :
+       std::filesystem::directory_iterator(THIMBLE_SOURCE_DIR "/tests/fuzz/seeds/checkpoint")) {
+    SCOPED_TRACE(seed.path());
+    Trainer trainer(test::checkpoint_model(), test::checkpoint_options());
+    trainer.resume(seed.path());
+    EXPECT_EQ(trainer.steps(), 2);
+    trainer.fit(test::checkpoint_samples(), {.epochs = 1});
+    EXPECT_EQ(trainer.steps(), 4);
+    ++seeds;
+  }
+  EXPECT_EQ(seeds, 2);
 }
 
 // Header, metadata and tensors are hit in proportion to their size, and 20 times each part.
