@@ -2,7 +2,7 @@
 # Builds a folder of C for a microcontroller and runs it in QEMU, within 1 MB of flash and 256 KB of
 # memory, which a fence guards. Prints what the program prints, then its bytes.
 # usage: scripts/qemu.sh FOLDER --board BOARD [--ram BYTES] [--kernels] [--out DIR] [--files DIR]
-#                        [--source FILE]...
+#                        [--source FILE]... [--size]
 #   FOLDER   C sources, one of them with `int main(void)`; headers are found there, in boards/ and src/
 #   BOARD    m4, m7, m55 (Cortex-M), riscv (RV32IMAC) or riscvf (RV32IMAFC); host runs it right here
 #   --ram    256K, 512K or 1M of memory, for programs that are too large [256K]
@@ -10,6 +10,7 @@
 #            DIR/kernels.txt by call, and after the program's output summed by kernel for one step
 #   --out    where objects and program go (build/boards/<folder>-<board>)
 #   --files  where the program finds the files that it opens (FOLDER)
+#   --size   compile for little flash (-Os) instead of speed (-O2)
 #   --source further C files, such as boards/step.c; may be given several times
 # Status: that of the program; 42 for a fault, 77 if a tool is missing.
 # The instructions are those of QEMU's -icount, the same in every run.
@@ -17,15 +18,19 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 usage() {
-  sed -n '2,17s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
+  sed -n '2,18s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
   exit 2
 }
 
-folder='' board='' out='' files='' ram=256K kernels='' sources=()
+folder='' board='' out='' files='' ram=256K kernels='' level=-O2 sources=()
 while [ $# -gt 0 ]; do
   case $1 in
     --kernels)
       kernels=yes
+      shift
+      ;;
+    --size)
+      level=-Os
       shift
       ;;
     --board | --ram | --out | --files | --source)
@@ -102,6 +107,7 @@ done
 }
 
 mkdir -p "$out"
+out=$(realpath "$out")
 shopt -s nullglob
 program=$out/program.elf
 link=()
@@ -112,7 +118,7 @@ if [ "$board" != host ]; then
     "-Wl,--defsym=BOARD_RAM_BYTES=$ram_bytes" "-Wl,--wrap=thimble_train_step" "-Wl,--wrap=thimble_predict")
 fi
 # Products and sums are not contracted: a result has the same bits on every board.
-"$compiler" -std=gnu99 -O2 -ffp-contract=off -ffunction-sections -fdata-sections -Wall \
+"$compiler" -std=gnu99 "$level" -ffp-contract=off -ffunction-sections -fdata-sections -Wall \
   -Wno-unused-function "${flags[@]}" -I "$folder" -I "$boards" -I "$root/src" "${link[@]}" \
   -o "$program" "${startup[@]}" "${sources[@]}" "$folder"/*.c
 

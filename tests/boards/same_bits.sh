@@ -138,5 +138,16 @@ else
   done
 fi
 
+# What ./run demo-mcu does, on one board: it learns, with the host's bits.
+if [ -x "$(dirname "$thimble")/mcu_demo" ] && [[ " ${ran[*]} " == *" m7 "* ]]; then
+  "$root/scripts/demo_mcu.sh" --bin "$(dirname "$thimble")" --board m7 --out "$work/demo" >"$work/found" 2>&1 &&
+    grep -q 'recognised .*same bits everywhere' "$work/found" && [ -s "$work/demo/report.html" ]
+  status=$?
+  [ "$status" -eq 0 ] || tail -n 20 "$work/found"
+  verdict "the demo on m7" "$status"
+else
+  skip "the demo: no mcu_demo beside the command line, or no board m7"
+fi
+
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]

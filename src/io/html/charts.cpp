@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "io/base64.h"
 #include "io/html/assets.h"
 
 namespace thimble::io {
@@ -64,6 +65,14 @@ std::string svg(double width, double height, const std::string& inside) {
       "min-width: 600px\" font-size=\"12\" font-family=\"system-ui, "
       "sans-serif\">\n{2}</svg></div>\n",
       width, height, inside);
+}
+
+std::string drawn(const PictureOfPage& picture) {
+  return head_of(picture.title, picture.caption) +
+         fmt::format(
+             "<div class=\"panel scroll\"><img alt=\"{}\" style=\"width: 100%; min-width: 600px; "
+             "image-rendering: pixelated\" src=\"data:image/png;base64,{}\"></div>\n",
+             escaped(picture.title), base64(picture.png));
 }
 
 std::string drawn(const BarChart& chart) {
@@ -176,6 +185,7 @@ std::string chart_page_html(const ChartPage& page) {
     body += fmt::format("<div class=\"fact\"><b>{}</b>{}</div>\n", escaped(name), escaped(value));
   }
   body += "</div>\n";
+  for (const PictureOfPage& picture : page.pictures) body += drawn(picture);
   for (const PointChart& chart : page.points) body += drawn(chart);
   for (const BarChart& chart : page.bars) body += drawn(chart);
   return fmt::format(

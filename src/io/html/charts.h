@@ -34,9 +34,17 @@ struct PointChart {
   std::vector<Point> points;
 };
 
+// A picture by its PNG bytes, shown at least 600 pixels wide.
+struct PictureOfPage {
+  std::string title;
+  std::string caption;
+  std::string png;
+};
+
 struct ChartPage {
   std::string title;
   std::vector<std::pair<std::string, std::string>> facts;  // name and value, in order
+  std::vector<PictureOfPage> pictures;
   std::vector<BarChart> bars;
   std::vector<PointChart> points;
 };
