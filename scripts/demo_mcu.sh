@@ -70,7 +70,7 @@ stage "4 of 7: the sparse update that adds most within 192 KiB, beside stack and
 
 stage "5 of 7: C99"
 "$thimble" export-c "$out/digits.safetensors" "${training[@]}" --scheme "$out/scheme.json" \
-  --memory-budget 192KiB --out "$out/c"
+  --memory-budget 192KiB --target cortex-m-dsp --out "$out/c"
 "$thimble" export-c "$out/digits.safetensors" --predict-only --batch 1 --out "$out/predict_c"
 
 stage "6 of 7: the device learns 300 digits, each seen once (QEMU)"
