@@ -10,6 +10,7 @@
 #include "exec/heap.h"
 #include "exec/swap_pipe.h"
 #include "ops/families/quantized/by_rows.h"
+#include "ops/families/quantized/masked.h"
 
 namespace thimble::train {
 namespace {
@@ -30,6 +31,7 @@ exec::SwapOptions Runner::swap_options(int64_t buffer_bytes) {
 
 void Runner::add(const ProgramKey& key, ir::Graph graph, const plan::Budget& budget) {
   const exec::CompileOptions options{.threads = pool_.threads(), .fast = fast_, .budget = budget};
+  graph = ops::with_masks_at_once(graph);
   if (!fast_) graph = ops::convolutions_by_rows(graph);
   std::vector<const exec::Program*> siblings;
   for (const auto& [other, runnable] : runnables_) {

@@ -7,6 +7,7 @@
 #include "ops/families/quantized/by_rows.h"
 #include "ops/families/quantized/conv_gradients.h"
 #include "ops/families/quantized/inside.h"
+#include "ops/families/quantized/masked.h"
 #include "ops/families/quantized/quantized.h"
 #include "ops/quantized_conv2d/dims.h"
 #include "simd/int8.h"
@@ -54,13 +55,40 @@ void fast(int8_t* y, const int8_t* x, const int8_t* w, const int32_t* bias, void
                   {d->out, d->input_zero_point, QUANTIZED_FACTORS(d)}, pool);
 }
 
+int64_t results_of(const conv_dims& d) { return int64_t{d.n} * d.p * d.q * d.k; }
+
+void masked(int8_t* y, uint8_t* bits, int8_t* results, const int8_t* x, const int8_t* w,
+            const int32_t* bias, void* workspace, const quantized_conv2d_dims* d,
+            parallel::ThreadPool& pool) {
+  const conv_dims& c = d->conv;
+  if (!simd::int8_conv_fits(c)) return f32::quantized_conv2d_masked_ref(y, bits, x, w, bias, d);
+  const quantized_factor* const factors = QUANTIZED_FACTORS(d);
+  const auto run = [&](int8_t* to, const quantized_result& out) {
+    simd::int8_conv(to, x, w, bias, workspace, c, {out, d->input_zero_point, factors}, pool);
+  };
+  const auto exact = [&](int64_t i) {
+    const auto k = static_cast<int>(i % c.k);
+    const auto q = static_cast<int>(i / c.k % c.q);
+    const int64_t row = i / c.k / c.q;
+    const int32_t sum = f32::quantized_conv2d_sum(x, w, bias, d, static_cast<int>(row / c.p),
+                                                  static_cast<int>(row % c.p), q, k);
+    return quantized_unbounded(sum, &factors[k], &d->out);
+  };
+  inside::result_and_bits(y, bits, results, results_of(c), d->out, pool, run, exact);
+}
+
+// The workspace: results of a run, and of a mask alone those of the op; then that of the op.
+void fast_masked(int8_t* y, uint8_t* bits, const int8_t* x, const int8_t* w, const int32_t* bias,
+                 void* workspace, const quantized_conv2d_dims* d, parallel::ThreadPool& pool) {
+  auto* const results = static_cast<int8_t*>(workspace);
+  masked(y, bits, results, x, w, bias, results + inside::result_bytes(results_of(d->conv)), d,
+         pool);
+}
+
 void fast_inside(uint8_t* bits, const int8_t* x, const int8_t* w, const int32_t* bias,
                  void* workspace, const quantized_conv2d_dims* d, parallel::ThreadPool& pool) {
-  const conv_dims& c = d->conv;
-  inside::bits_of_runs(bits, workspace, d, int64_t{c.n} * c.p * c.q * c.k, c.k, pool,
-                       [&](int8_t* y, void* rest, const quantized_conv2d_dims* run) {
-                         fast(y, x, w, bias, rest, run, pool);
-                       });
+  auto* const y = static_cast<int8_t*>(workspace);
+  fast_masked(y, bits, x, w, bias, y + inside::result_bytes(results_of(d->conv)), d, pool);
 }
 
 const OpDef& inside_op();
@@ -151,16 +179,30 @@ const OpDef& inside_op() {
         ops::inside_op(quantized_conv2d_op(), "quantized_conv2d_inside", infer_inside<infer>,
                        ir::kernel_fn<&f32::quantized_conv2d_inside_ref>(),
                        ir::kernel_fn<&f64::quantized_conv2d_inside_ref>());
-    made.kernels.params = [](const ir::KernelContext& c) {
-      return inside::params_of_runs<quantized_conv2d_dims>(params(c));
-    };
     made.kernels.workspace = [](const ir::Params& p, int threads) {
       const auto d = p.as<quantized_conv2d_dims>().conv;
-      return inside::result_bytes(int64_t{d.n} * d.p * d.q * d.k) +
-             simd::int8_conv_workspace_bytes(d, threads);
+      return 2 * inside::result_bytes(results_of(d)) + simd::int8_conv_workspace_bytes(d, threads);
     };
-    made.kernels.flops = [](const ir::Params& p) { return 2.0 * conv_flops(p); };
     made.kernels.fast = ir::kernel_fn<&fast_inside>();
+    return made;
+  }();
+  return def;
+}
+
+const OpDef& masked_op() {
+  static const OpDef def = [] {
+    OpDef made = ops::masked_op(
+        {&quantized_conv2d_op(), &inside_op(), nullptr}, "quantized_conv2d_masked",
+        [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+          const ir::TensorType y = infer(c)[0];
+          return {y, {DType::boolean, y.shape}};
+        },
+        ir::kernel_fn<&f32::quantized_conv2d_masked_ref>(),
+        ir::kernel_fn<&f64::quantized_conv2d_masked_ref>(), ir::kernel_fn<&fast_masked>());
+    made.kernels.workspace = [](const ir::Params& p, int threads) {
+      const auto d = p.as<quantized_conv2d_dims>().conv;
+      return inside::result_bytes(results_of(d)) + simd::int8_conv_workspace_bytes(d, threads);
+    };
     return made;
   }();
   return def;
@@ -173,10 +215,15 @@ namespace thimble::ops {
 
 const OpDef& quantized_convolution() { return quantized_conv2d_impl::quantized_conv2d_op(); }
 
+MaskedOp quantized_conv2d_masked() {
+  namespace impl = quantized_conv2d_impl;
+  return {&impl::quantized_conv2d_op(), &impl::inside_op(), &impl::masked_op()};
+}
+
 }  // namespace thimble::ops
 
 THIMBLE_OP_FOLDER(quantized_conv2d) {
-  static const OpDef* const defs[] = {&quantized_conv2d_op(), &inside_op()};
+  static const OpDef* const defs[] = {&quantized_conv2d_op(), &inside_op(), &masked_op()};
   return defs;
 }
 

@@ -48,3 +48,17 @@ static void quantized_conv2d_inside_ref(uint8_t* bits, const int8_t* x, const in
     quantized_add_bit(bits, i++, quantized_inside(v, &dims->out));
   })
 }
+
+/* Both: y and bits. */
+static void quantized_conv2d_masked_ref(int8_t* y, uint8_t* bits, const int8_t* x, const int8_t* w,
+                                        const int32_t* bias, const quantized_conv2d_dims* dims) {
+  const conv_dims* d = &dims->conv;
+  const quantized_factor* factors = QUANTIZED_FACTORS(dims);
+  ptrdiff_t i = 0;
+  QUANTIZED_FOR_EACH_RESULT(d, {
+    const int32_t sum = quantized_conv2d_sum(x, w, bias, dims, n, p, q, k);
+    const int64_t v = quantized_unbounded(sum, &factors[k], &dims->out);
+    y[i] = quantized_clamp(v, &dims->out);
+    quantized_add_bit(bits, i++, quantized_inside(v, &dims->out));
+  })
+}

@@ -212,6 +212,57 @@ THIMBLE_OP_CASES(quantized_conv2d) {
   };
 }
 
+// Results that lie within their bounds, at them, and mostly beyond.
+THIMBLE_OP_CASES(quantized_conv2d_masked) {
+  OpCases all;
+  for (const double scale : {0.5, 0.05, 0.002}) {
+    for (OpCase test : convolutions()) {
+      auto attrs = test.attrs.as<QuantizedConv2dAttrs>();
+      attrs.scale = scale;
+      test.name += scale == 0.5 ? "" : scale == 0.05 ? "_clamped" : "_mostly_clamped";
+      test.attrs = ir::Attrs::of(attrs);
+      test.expect.push_back(test.expect[0]);
+      all.cases.push_back(std::move(test));
+    }
+  }
+  return all;
+}
+
+// y is that of quantized_conv2d, and bits are those of quantized_conv2d_inside.
+TEST(quantized_conv2d_masked, computes_result_and_mask) {
+  std::mt19937 random(11);
+  for (const double scale : {0.5, 0.05, 0.002}) {
+    for (OpCase test : convolutions()) {
+      auto attrs = test.attrs.as<QuantizedConv2dAttrs>();
+      for (const int64_t zero_point : {-128, -4, 0, 127}) {
+        attrs.scale = scale;
+        attrs.zero_point = zero_point;
+        std::vector<Tensor> inputs;
+        for (const TensorSpec& spec : test.inputs) {
+          if (spec.dtype == DType::i8) {
+            inputs.push_back(quantized_tensor(DType::i8, spec.shape,
+                                              random_int8(spec.shape.elements(), random),
+                                              spec.quantization));
+          } else {
+            inputs.push_back(
+                tensor(DType::i32, spec.shape,
+                       std::vector<int32_t>(static_cast<size_t>(spec.shape.elements()), 300)));
+          }
+        }
+        const ir::Attrs given = ir::Attrs::of(attrs);
+        const auto both = run_op("quantized_conv2d_masked", given, inputs, Kernel::fast);
+        const std::string name = test.name + fmt::format(" {} {}", scale, zero_point);
+        EXPECT_EQ(both, run_op("quantized_conv2d_masked", given, inputs, Kernel::reference))
+            << name;
+        EXPECT_EQ(both[0], run_op("quantized_conv2d", given, inputs, Kernel::reference)[0]) << name;
+        for (const Kernel kernel : {Kernel::reference, Kernel::fast}) {
+          EXPECT_EQ(both[1], run_op("quantized_conv2d_inside", given, inputs, kernel)[0]) << name;
+        }
+      }
+    }
+  }
+}
+
 TEST(quantized_conv2d, equals_the_definition) {
   std::mt19937 random(7);
   for (const OpCase& test : convolutions()) {

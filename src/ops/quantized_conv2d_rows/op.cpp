@@ -97,15 +97,11 @@ std::vector<Stage> chain_of(const ir::Attrs& attrs, std::span<const ir::TensorTy
 
 std::vector<ir::TensorType> infer(const ir::InferContext& c) {
   const size_t count = stages_of(c.attrs.as<QuantizedConv2dRowsAttrs>()).size();
-  const bool complete =
-      c.inputs.size() == 1 + 2 * count &&
-      std::none_of(c.inputs.begin(), c.inputs.end(), [](const auto* type) { return !type; });
+  const auto given = static_cast<size_t>(
+      std::count_if(c.inputs.begin(), c.inputs.end(), [](const auto* type) { return type; }));
+  const auto complete = given == 1 + 2 * count && c.inputs[given - 1] != nullptr;
   if (!complete) {
     c.fail(fmt::format("expected x, and a weight and a bias for each of {} convolutions", count));
-  }
-  for (size_t i = 1; i < c.inputs.size(); ++i) {
-    const DType wanted = i % 2 == 1 ? DType::i8 : DType::i32;
-    c.require(c.inputs[i]->dtype == wanted, "expected weights of i8 and biases of i32");
   }
   return {chain_of(c.attrs, c.inputs).back().y};
 }
@@ -138,6 +134,24 @@ int64_t workspace(const ir::Params& p, int /*threads*/) {
   return bytes;
 }
 
+std::vector<ir::ArgDoc> inputs() {
+  static constexpr const char* kNames[][2] = {
+      {"weight", "bias"},   {"weight2", "bias2"}, {"weight3", "bias3"}, {"weight4", "bias4"},
+      {"weight5", "bias5"}, {"weight6", "bias6"}, {"weight7", "bias7"}, {"weight8", "bias8"}};
+  static_assert(std::size(kNames) == QUANTIZED_ROWS_STAGES);
+  std::vector<ir::ArgDoc> all{
+      {.name = "x", .doc = "[N, H, W, C], i8 with one scale", .types = DType::i8}};
+  for (size_t i = 0; i < std::size(kNames); ++i) {
+    const bool further = i > 0;
+    all.push_back({.name = kNames[i][0],
+                   .doc = "[K, kh, kw, C / groups], i8",
+                   .optional = further,
+                   .types = DType::i8});
+    all.push_back({.name = kNames[i][1], .doc = "[K]", .optional = further, .types = DType::i32});
+  }
+  return all;
+}
+
 const OpDef& rows_op() {
   static const OpDef def{
       .name = "quantized_conv2d_rows",
@@ -145,13 +159,9 @@ const OpDef& rows_op() {
           .doc = "quantized_conv2d several times, one after another, with the same bits. A row is "
                  "computed when the next convolution needs it, so that of each result between two "
                  "of them only the rows that a window covers lie in memory.",
-          .inputs = {{.name = "x", .doc = "[N, H, W, C], i8 with one scale", .types = DType::i8},
-                     {.name = "weights",
-                      .doc = "of each convolution its weight, i8, and its bias, i32",
-                      .types = ir::TypeSet(DType::i8) | DType::i32}},
+          .inputs = inputs(),
           .outputs = {{"y", "[N, P, Q, K], i8 with one scale"}},
           .attrs = ir::Attrs::schema_of<QuantizedConv2dRowsAttrs>(),
-          .variadic_inputs = true,
       },
       .infer = infer,
       .kernels{

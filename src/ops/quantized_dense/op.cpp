@@ -9,6 +9,7 @@
 #include "ops/families/move/trained.h"
 #include "ops/families/quantized/conv_gradients.h"
 #include "ops/families/quantized/inside.h"
+#include "ops/families/quantized/masked.h"
 #include "ops/families/quantized/quantized.h"
 #include "ops/quantized_dense/dims.h"
 #include "simd/int8.h"
@@ -74,12 +75,36 @@ void fast(int8_t* y, const int8_t* x, const int8_t* w, const int32_t* bias, void
                   {d->out, d->input_zero_point, QUANTIZED_FACTORS(d)}, pool);
 }
 
+int64_t results_of(const quantized_dense_dims& d) { return int64_t{d.rows} * d.units; }
+
+void masked(int8_t* y, uint8_t* bits, int8_t* results, const int8_t* x, const int8_t* w,
+            const int32_t* bias, void* workspace, const quantized_dense_dims* d,
+            parallel::ThreadPool& pool) {
+  const conv_dims c = as_convolution(*d);
+  if (!simd::int8_conv_fits(c)) return f32::quantized_dense_masked_ref(y, bits, x, w, bias, d);
+  const quantized_factor* const factors = QUANTIZED_FACTORS(d);
+  const auto run = [&](int8_t* to, const quantized_result& out) {
+    simd::int8_conv(to, x, w, bias, workspace, c, {out, d->input_zero_point, factors}, pool);
+  };
+  const auto exact = [&](int64_t i) {
+    const auto u = static_cast<int>(i % d->units);
+    const int32_t sum = f32::quantized_dense_sum(x + i / d->units * d->features, w, bias, d, u);
+    return quantized_unbounded(sum, &factors[u], &d->out);
+  };
+  inside::result_and_bits(y, bits, results, results_of(*d), d->out, pool, run, exact);
+}
+
+// The workspace: results of a run, and of a mask alone those of the op; then that of the op.
+void fast_masked(int8_t* y, uint8_t* bits, const int8_t* x, const int8_t* w, const int32_t* bias,
+                 void* workspace, const quantized_dense_dims* d, parallel::ThreadPool& pool) {
+  auto* const results = static_cast<int8_t*>(workspace);
+  masked(y, bits, results, x, w, bias, results + inside::result_bytes(results_of(*d)), d, pool);
+}
+
 void fast_inside(uint8_t* bits, const int8_t* x, const int8_t* w, const int32_t* bias,
                  void* workspace, const quantized_dense_dims* d, parallel::ThreadPool& pool) {
-  inside::bits_of_runs(bits, workspace, d, int64_t{d->rows} * d->units, d->units, pool,
-                       [&](int8_t* y, void* rest, const quantized_dense_dims* run) {
-                         fast(y, x, w, bias, rest, run, pool);
-                       });
+  auto* const y = static_cast<int8_t*>(workspace);
+  fast_masked(y, bits, x, w, bias, y + inside::result_bytes(results_of(*d)), d, pool);
 }
 
 const OpDef& inside_op();
@@ -167,19 +192,32 @@ const OpDef& inside_op() {
     OpDef made = ops::inside_op(quantized_dense_op(), "quantized_dense_inside", infer_inside<infer>,
                                 ir::kernel_fn<&f32::quantized_dense_inside_ref>(),
                                 ir::kernel_fn<&f64::quantized_dense_inside_ref>());
-    made.kernels.params = [](const ir::KernelContext& c) {
-      return inside::params_of_runs<quantized_dense_dims>(params(c));
-    };
     made.kernels.workspace = [](const ir::Params& p, int threads) {
       const auto d = p.as<quantized_dense_dims>();
-      return inside::result_bytes(int64_t{d.rows} * d.units) +
+      return 2 * inside::result_bytes(results_of(d)) +
              simd::int8_conv_workspace_bytes(as_convolution(d), threads);
     };
-    made.kernels.flops = [](const ir::Params& p) {
-      const auto d = p.as<quantized_dense_dims>();
-      return 4.0 * d.rows * d.units * d.features;
-    };
     made.kernels.fast = ir::kernel_fn<&fast_inside>();
+    return made;
+  }();
+  return def;
+}
+
+const OpDef& masked_op() {
+  static const OpDef def = [] {
+    OpDef made = ops::masked_op(
+        {&quantized_dense_op(), &inside_op(), nullptr}, "quantized_dense_masked",
+        [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+          const ir::TensorType y = infer(c)[0];
+          return {y, {DType::boolean, y.shape}};
+        },
+        ir::kernel_fn<&f32::quantized_dense_masked_ref>(),
+        ir::kernel_fn<&f64::quantized_dense_masked_ref>(), ir::kernel_fn<&fast_masked>());
+    made.kernels.workspace = [](const ir::Params& p, int threads) {
+      const auto d = p.as<quantized_dense_dims>();
+      return inside::result_bytes(results_of(d)) +
+             simd::int8_conv_workspace_bytes(as_convolution(d), threads);
+    };
     return made;
   }();
   return def;
@@ -188,8 +226,17 @@ const OpDef& inside_op() {
 }  // namespace
 }  // namespace thimble::ops::quantized_dense_impl
 
+namespace thimble::ops {
+
+MaskedOp quantized_dense_masked() {
+  namespace impl = quantized_dense_impl;
+  return {&impl::quantized_dense_op(), &impl::inside_op(), &impl::masked_op()};
+}
+
+}  // namespace thimble::ops
+
 THIMBLE_OP_FOLDER(quantized_dense) {
-  static const OpDef* const defs[] = {&quantized_dense_op(), &inside_op()};
+  static const OpDef* const defs[] = {&quantized_dense_op(), &inside_op(), &masked_op()};
   return defs;
 }
 

@@ -35,3 +35,18 @@ static void quantized_dense_inside_ref(uint8_t* bits, const int8_t* x, const int
     }
   }
 }
+
+/* Both: y and bits. */
+static void quantized_dense_masked_ref(int8_t* y, uint8_t* bits, const int8_t* x, const int8_t* w,
+                                       const int32_t* bias, const quantized_dense_dims* d) {
+  const quantized_factor* factors = QUANTIZED_FACTORS(d);
+  ptrdiff_t at = 0;
+  for (int i = 0; i < d->rows; ++i, x += d->features) {
+    for (int u = 0; u < d->units; ++u) {
+      const int32_t sum = quantized_dense_sum(x, w, bias, d, u);
+      const int64_t v = quantized_unbounded(sum, &factors[u], &d->out);
+      y[at] = quantized_clamp(v, &d->out);
+      quantized_add_bit(bits, at++, quantized_inside(v, &d->out));
+    }
+  }
+}

@@ -62,6 +62,38 @@ THIMBLE_OP_CASES(quantized_dense) {
   };
 }
 
+THIMBLE_OP_CASES(quantized_dense_masked) {
+  OpCases all;
+  for (OpCase test :
+       {layer("rows", {3, 7}, 5), layer("many", {7, 133}, 71), layer("empty_batch", {0, 7}, 5)}) {
+    test.expect.push_back(test.expect[0]);
+    all.cases.push_back(std::move(test));
+  }
+  return all;
+}
+
+// y is that of quantized_dense, and bits are those of quantized_dense_inside.
+TEST(quantized_dense_masked, computes_result_and_mask) {
+  std::mt19937 random(4);
+  const Shape x{9, 150};
+  for (const double scale : {0.7, 0.07, 0.002}) {
+    for (const Requantization how : kRequantizations) {
+      for (const Activation activation : {Activation::none, Activation::relu, Activation::relu6}) {
+        const std::vector<Tensor> inputs{
+            quantized_tensor(DType::i8, x, random_int8(x.elements(), random), kInput),
+            quantized_tensor(DType::i8, {37, 150}, random_int8(37 * 150, random), per_unit(37)),
+            tensor(DType::i32, {37}, std::vector<int32_t>(37, -500))};
+        const ir::Attrs attrs = ir::Attrs::of(QuantizedDenseAttrs{activation, scale, -4, how});
+        for (const Kernel kernel : {Kernel::reference, Kernel::fast}) {
+          const auto both = run_op("quantized_dense_masked", attrs, inputs, kernel);
+          EXPECT_EQ(both[0], run_op("quantized_dense", attrs, inputs, Kernel::reference)[0]);
+          EXPECT_EQ(both[1], run_op("quantized_dense_inside", attrs, inputs, kernel)[0]);
+        }
+      }
+    }
+  }
+}
+
 TEST(quantized_dense, equals_the_definition) {
   std::mt19937 random(3);
   constexpr int64_t kRows = 9;

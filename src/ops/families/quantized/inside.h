@@ -48,32 +48,13 @@ std::vector<ir::TensorType> infer_inside(const ir::InferContext& c) {
 [[nodiscard]] std::vector<double> bias_units(const ir::TensorType& x, const ir::TensorType& weight,
                                              int64_t channels);
 
-// The fast kernel of a mask from that of the op. A run with another zero point, without bounds but
-// those of int8, brings one bound to the end of int8: what is clamped there lay beyond.
+// Fast kernels of masks from those of the ops. A run with another zero point, without bounds but
+// those of int8, moves the lower bound to -127: what lies below becomes -128. What lies above is
+// seen, too, where less than 255 numbers lie between the bounds; elsewhere 127 stands for two of
+// them or more, and those few elements are computed again by themselves.
 namespace inside {
 
-// The parameters of the op, followed by those of two runs: the lower bound becomes -127, and the
-// upper one 126. Dims: with a field `out`, followed by factors.
-template <class Dims>
-[[nodiscard]] ir::Params params_of_runs(const ir::Params& own) {
-  static_assert(sizeof(Dims) % alignof(quantized_factor) == 0 && alignof(Dims) <= 4);
-  const std::vector<std::byte>& bytes = own.bytes();
-  std::vector<std::byte> all = bytes;
-  Dims d;
-  std::memcpy(&d, bytes.data(), sizeof(Dims));
-  for (const int32_t shift : {-127 - d.out.low, 126 - d.out.high}) {
-    Dims run = d;
-    run.out.zero_point += shift;
-    run.out.low = -128;
-    run.out.high = 127;
-    const auto at = static_cast<std::ptrdiff_t>(all.size());
-    all.insert(all.end(), bytes.begin(), bytes.end());
-    std::memcpy(all.data() + at, &run, sizeof(Dims));
-  }
-  return ir::Params::of_bytes(all);
-}
-
-// Workspace of the mask of n elements, from that of the op: results come first.
+// Workspace of a mask of n elements, before that of the op: its results.
 [[nodiscard]] inline int64_t result_bytes(int64_t n) { return (n + 63) / 64 * 64; }
 
 // Bytes of the bit mask by tasks of so many elements.
@@ -92,40 +73,82 @@ inline unsigned differing(const int8_t* bytes, int8_t beyond) {
   return static_cast<unsigned>(set * 0x0102040810204080U >> 56);
 }
 
-// bits: bit i says whether results[i] is not `beyond`; where `narrows`, of the bits that are set.
-inline void compare(uint8_t* bits, const int8_t* results, int64_t n, int8_t beyond, bool narrows,
-                    parallel::ThreadPool& pool) {
-  pool.run((n + kTask - 1) / kTask, [=](int64_t task) {
+// A run whose results, less `shift`, are those of `out` where they lie between the ends of int8.
+struct MovedRun {
+  quantized_result out;  // of the run
+  int32_t shift;
+  int32_t low, high;  // bounds of the results
+  [[nodiscard]] bool sees_above() const { return high + shift < 127; }
+};
+
+inline MovedRun moved_low(const quantized_result& out) {
+  const int32_t shift = -127 - out.low;
+  return {{out.fixed_point, out.zero_point + shift, -128, 127}, shift, out.low, out.high};
+}
+
+// How many of the bytes are 127.
+inline int64_t count_of_largest(const int8_t* results, int64_t n) {
+  return std::count(results, results + n, static_cast<int8_t>(127));
+}
+
+// From the results of a moved run: y, in their place, and bits. exact(i): element i before it is
+// clamped; asked for elements of 127 where the run does not see what lies above.
+template <class Exact>
+void settle(int8_t* y, uint8_t* bits, int64_t n, const MovedRun& run, parallel::ThreadPool& pool,
+            const Exact& exact) {
+  constexpr int64_t kBlock = 64;
+  const bool sees_above = run.sees_above();
+  pool.run((n + kTask - 1) / kTask, [&](int64_t task) {
     const int64_t last = std::min(n, (task + 1) * kTask);
-    for (int64_t first = task * kTask; first < last; first += 8) {
-      int8_t rest[8];
-      const int8_t* bytes = results + first;
-      if (last - first < 8) {  // bits behind the last element are 0
-        std::fill_n(rest, 8, beyond);
-        std::copy(bytes, bytes + (last - first), rest);
-        bytes = rest;
+    for (int64_t first = task * kTask; first < last; first += kBlock) {
+      const auto count = static_cast<ptrdiff_t>(std::min(kBlock, last - first));
+      int8_t results[kBlock];
+      int8_t is_inside[kBlock];
+      std::fill_n(results, kBlock, static_cast<int8_t>(-128));  // bits behind the last are 0
+      std::copy_n(y + first, count, results);
+      const int top = sees_above ? run.high + run.shift : 127;
+      int8_t clamped[kBlock];
+      for (int64_t i = 0; i < kBlock; ++i) {
+        const int v = results[i];
+        is_inside[i] = static_cast<int8_t>((v != -128) & (v <= top));
+        clamped[i] = static_cast<int8_t>(std::min(std::max(v - run.shift, run.low), run.high));
       }
-      const unsigned byte = differing(bytes, beyond);
-      uint8_t& to = bits[first / 8];
-      to = static_cast<uint8_t>(narrows ? to & byte : byte);
+      for (int64_t i = 0; !sees_above && i < kBlock; i += 8) {
+        if (differing(results + i, 127) == 0xff) continue;
+        for (int64_t k = i; k < i + 8; ++k) {
+          if (results[k] != 127) continue;
+          const int64_t v = exact(first + k);
+          is_inside[k] = static_cast<int8_t>(v <= run.high);
+          clamped[k] = static_cast<int8_t>(std::min<int64_t>(v, run.high));
+        }
+      }
+      std::copy_n(clamped, count, y + first);
+      for (ptrdiff_t i = 0; i < count; i += 8) {
+        bits[(first + i) / 8] = static_cast<uint8_t>(differing(is_inside + i, 0));
+      }
     }
   });
 }
 
-// run(results, workspace, dims): the op's fast kernel. n: elements of the result; channels: of the
-// factors behind the parameters.
-template <class Dims, class Run>
-void bits_of_runs(uint8_t* bits, void* workspace, const Dims* d, int64_t n, int64_t channels,
-                  parallel::ThreadPool& pool, const Run& run) {
-  const auto size = static_cast<std::ptrdiff_t>(sizeof(Dims) + static_cast<size_t>(channels) *
-                                                                   sizeof(quantized_factor));
-  auto* const results = static_cast<int8_t*>(workspace);
-  void* const rest = static_cast<std::byte*>(workspace) + result_bytes(n);
-  for (const int number : {1, 2}) {
-    const auto* const at = reinterpret_cast<const std::byte*>(d) + number * size;
-    run(results, rest, reinterpret_cast<const Dims*>(at));
-    compare(bits, results, n, static_cast<int8_t>(number == 1 ? -128 : 127), number == 2, pool);
+// y: the results, bits: their mask. run(y, out): the op's fast kernel with these bounds and zero
+// point. results: n bytes for where a second run is needed, because many elements are 127. exact:
+// as above.
+template <class Run, class Exact>
+void result_and_bits(int8_t* y, uint8_t* bits, int8_t* results, int64_t n,
+                     const quantized_result& out, parallel::ThreadPool& pool, const Run& run,
+                     const Exact& exact) {
+  constexpr int64_t kFewOf = 128;
+  const MovedRun moved = moved_low(out);
+  run(y, moved.out);
+  if (moved.sees_above() || count_of_largest(y, n) <= n / kFewOf) {
+    return settle(y, bits, n, moved, pool, exact);
   }
+  // What is clamped above is what a run with the upper bound at 126 makes 127.
+  const quantized_result upper{out.fixed_point, out.zero_point + 126 - out.high, -128, 127};
+  run(results, upper);
+  settle(y, bits, n, moved, pool, [&](int64_t i) -> int64_t {
+    return results[i] == 127 ? int64_t{out.high} + 1 : int64_t{results[i]} - 126 + out.high;
+  });
 }
 
 }  // namespace inside
