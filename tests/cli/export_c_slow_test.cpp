@@ -47,9 +47,12 @@ TEST(cli_export_c_slow, mcunet_trains_with_the_bits_of_the_engine) {
   const std::string scheme = folder / "scheme.json";
   std::ofstream(scheme) << R"({"bias_last": 20, "weights": {"v9_conv_0": 0.25, "v10_conv_0": 0.5,
                                "v11_conv_0": 0.5}})";
-  const auto json = exported(
-      model, {"--batch", "1", "--optimizer", "sgd:momentum=0", "--scheme", scheme}, folder / "c");
+  const auto json = exported(model,
+                             {"--batch", "1", "--optimizer", "sgd:momentum=0", "--scheme", scheme,
+                              "--memory-budget", "160000"},
+                             folder / "c");
   ASSERT_FALSE(json.is_null());
+  EXPECT_LE(json["ram_bytes"].get<int64_t>(), 160'000);  // with the stack
   expect_equal_bits(folder / "c");
 }
 
