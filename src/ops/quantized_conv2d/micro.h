@@ -27,3 +27,11 @@ static void quantized_conv2d_inside_ref(uint8_t* bits, const int8_t* x, const in
   memset(bits, 0, ((size_t)d->n * d->p * d->q * d->k + 7) / 8);
   quantized_micro_image(&out, x, w, bias, dims);
 }
+
+static void quantized_conv2d_masked_ref(int8_t* y, uint8_t* bits, const int8_t* x, const int8_t* w,
+                                        const int32_t* bias, const quantized_conv2d_dims* dims) {
+  const conv_dims* d = &dims->conv;
+  const quantized_micro_out out = quantized_micro_to(y, bits, &dims->out);
+  memset(bits, 0, ((size_t)d->n * d->p * d->q * d->k + 7) / 8);
+  quantized_micro_image(&out, x, w, bias, dims);
+}

@@ -361,6 +361,18 @@ TEST(quantized_conv2d, of_microcontrollers_has_the_results_of_the_reference) {
         dsp::quantized_conv2d_inside_ref(dsp_bits.data(), x.data(), w.data(), nullptr, dims);
         EXPECT_EQ(micro_bits, wanted_bits);
         EXPECT_EQ(dsp_bits, wanted_bits);
+        by_micro.assign(results, 99);
+        by_dsp.assign(results, 99);
+        plain::quantized_conv2d_masked_ref(wanted.data(), wanted_bits.data(), x.data(), w.data(),
+                                           bias.data(), dims);
+        micro::quantized_conv2d_masked_ref(by_micro.data(), micro_bits.data(), x.data(), w.data(),
+                                           bias.data(), dims);
+        dsp::quantized_conv2d_masked_ref(by_dsp.data(), dsp_bits.data(), x.data(), w.data(),
+                                         bias.data(), dims);
+        EXPECT_EQ(by_micro, wanted);
+        EXPECT_EQ(by_dsp, wanted);
+        EXPECT_EQ(micro_bits, wanted_bits);
+        EXPECT_EQ(dsp_bits, wanted_bits);
       }
     }
   }

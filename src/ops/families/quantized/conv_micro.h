@@ -9,7 +9,7 @@
 #define QUANTIZED_MICRO_ROUND 12582912.0F
 #define QUANTIZED_MICRO_ROUND_BITS 0x4b400000
 
-/* Where results go: y, or the bit mask of those that lay within the bounds. */
+/* Where results go: y, the bit mask of those that lay within the bounds, or both. */
 typedef struct quantized_micro_out {
   int8_t* y;
   uint8_t* bits;
@@ -77,9 +77,8 @@ static void quantized_micro_finish(const quantized_micro_out* o, ptrdiff_t at, p
   for (int j = 0; j < count; ++j, at += step) {
     const int32_t sum = quantized_saturate((int64_t)sums[j] + bias);
     const int64_t v = quantized_unbounded(sum, factor, o->result);
-    if (o->y) {
-      o->y[at] = quantized_clamp(v, o->result);
-    } else if (quantized_inside(v, o->result)) {
+    if (o->y) o->y[at] = quantized_clamp(v, o->result);
+    if (o->bits && quantized_inside(v, o->result)) {
       o->bits[at / 8] |= (uint8_t)(1 << (at % 8));
     }
   }
@@ -88,11 +87,8 @@ static void quantized_micro_finish(const quantized_micro_out* o, ptrdiff_t at, p
 /* The same of four sums with a bias that is_small takes. */
 static void quantized_micro_put(const quantized_micro_out* o, ptrdiff_t at, ptrdiff_t step,
                                 const int32_t* sums, float scale) {
-  if (o->y) {
-    quantized_micro_store(o->y + at, step, sums, scale, o->shift);
-  } else {
-    quantized_micro_mark(o->bits, at, step, sums, scale, o->shift);
-  }
+  if (o->y) quantized_micro_store(o->y + at, step, sums, scale, o->shift);
+  if (o->bits) quantized_micro_mark(o->bits, at, step, sums, scale, o->shift);
 }
 
 /* The sum of one result. x: one image, row i of which is at i modulo `rows`. */
