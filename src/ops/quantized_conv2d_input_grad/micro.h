@@ -1,12 +1,15 @@
 /* Gradients of quantized_conv2d in its input for microcontrollers, in the place of the functions of
    ref.h and with their results: sums are taken in the same order. Plain C99. */
+#include "ops/families/quantized/sum_micro.h"
 #include "ops/quantized_conv2d_input_grad/dims.h"
 
-/* dx[i,c] = sum over k of dy[i,k] w[k,c], for four pixels and three channels. */
+/* dx[i,c] = sum over k of dy[i,k] w[k,c], for four pixels and four channels. */
 static void quantized_input_grad_tile(real* dx, const real* dy, const int8_t* w, int channels,
                                       int from_channels) {
-  real a0 = 0, a1 = 0, a2 = 0, b0 = 0, b1 = 0, b2 = 0;
-  real c0 = 0, c1 = 0, c2 = 0, d0 = 0, d1 = 0, d2 = 0;
+  real a0 = 0, a1 = 0, a2 = 0, a3 = 0;
+  real b0 = 0, b1 = 0, b2 = 0, b3 = 0;
+  real c0 = 0, c1 = 0, c2 = 0, c3 = 0;
+  real d0 = 0, d1 = 0, d2 = 0, d3 = 0;
   const real* dy1 = dy + from_channels;
   const real* dy2 = dy1 + from_channels;
   const real* dy3 = dy2 + from_channels;
@@ -15,46 +18,57 @@ static void quantized_input_grad_tile(real* dx, const real* dy, const int8_t* w,
     const real w0 = (real)w[0];
     const real w1 = (real)w[1];
     const real w2 = (real)w[2];
+    const real w3 = (real)w[3];
     real pixel = *dy++;
-    a0 += pixel * w0;
-    a1 += pixel * w1;
-    a2 += pixel * w2;
+    a0 = quantized_micro_plus(a0, pixel, w0);
+    a1 = quantized_micro_plus(a1, pixel, w1);
+    a2 = quantized_micro_plus(a2, pixel, w2);
+    a3 = quantized_micro_plus(a3, pixel, w3);
     pixel = *dy1++;
-    b0 += pixel * w0;
-    b1 += pixel * w1;
-    b2 += pixel * w2;
+    b0 = quantized_micro_plus(b0, pixel, w0);
+    b1 = quantized_micro_plus(b1, pixel, w1);
+    b2 = quantized_micro_plus(b2, pixel, w2);
+    b3 = quantized_micro_plus(b3, pixel, w3);
     pixel = *dy2++;
-    c0 += pixel * w0;
-    c1 += pixel * w1;
-    c2 += pixel * w2;
+    c0 = quantized_micro_plus(c0, pixel, w0);
+    c1 = quantized_micro_plus(c1, pixel, w1);
+    c2 = quantized_micro_plus(c2, pixel, w2);
+    c3 = quantized_micro_plus(c3, pixel, w3);
     pixel = *dy3++;
-    d0 += pixel * w0;
-    d1 += pixel * w1;
-    d2 += pixel * w2;
+    d0 = quantized_micro_plus(d0, pixel, w0);
+    d1 = quantized_micro_plus(d1, pixel, w1);
+    d2 = quantized_micro_plus(d2, pixel, w2);
+    d3 = quantized_micro_plus(d3, pixel, w3);
     w += channels;
   }
   dx[0] = a0;
   dx[1] = a1;
   dx[2] = a2;
+  dx[3] = a3;
   dx += channels;
   dx[0] = b0;
   dx[1] = b1;
   dx[2] = b2;
+  dx[3] = b3;
   dx += channels;
   dx[0] = c0;
   dx[1] = c1;
   dx[2] = c2;
+  dx[3] = c3;
   dx += channels;
   dx[0] = d0;
   dx[1] = d1;
   dx[2] = d2;
+  dx[3] = d3;
 }
 
 /* The same of one pixel and channel. */
 static real quantized_input_grad_one(const real* dy, const int8_t* w, int channels,
                                      int from_channels) {
   real sum = 0;
-  for (int k = 0; k < from_channels; ++k) sum += dy[k] * (real)w[(ptrdiff_t)k * channels];
+  for (int k = 0; k < from_channels; ++k)
+    sum = quantized_micro_plus(sum, dy[k], (real)w[(ptrdiff_t)k * channels]);
+
   return sum;
 }
 
@@ -64,7 +78,7 @@ static void quantized_input_grad_pointwise(real* dx, const real* dy, const int8_
   int i = 0;
   for (; i + 4 <= pixels; i += 4, dx += 4 * channels, dy += 4 * from_channels) {
     int c = 0;
-    for (; c + 3 <= channels; c += 3) {
+    for (; c + 4 <= channels; c += 4) {
       quantized_input_grad_tile(dx + c, dy, w + c, channels, from_channels);
     }
     for (; c < channels; ++c) {
@@ -110,7 +124,9 @@ static void quantized_conv2d_input_grad_ref(real* dx, const real* dy, const int8
             if (group_c == 1 && group_k == 1) {
               const int8_t* tap = w + r * d->s + s;
               const int taps = d->r * d->s;
-              for (int c = 0; c < d->c; ++c, tap += taps) dx[c] += pixel[c] * (real)*tap;
+              for (int c = 0; c < d->c; ++c, tap += taps)
+                dx[c] = quantized_micro_plus(dx[c], pixel[c], (real)*tap);
+
               continue;
             }
             for (int c = 0; c < d->c; ++c) {
@@ -158,10 +174,13 @@ static void quantized_depthwise_input_grad_ref(real* dx, const real* dy, const i
             if (p < 0 || p >= d->p || first >= last) continue;
             if (p > h) {
               const real* from = image + ((ptrdiff_t)p * d->q + q) * channels + c;
-              for (; tap != end; from -= d->dilation_w * channels) sum += *from * (real)*tap++;
+              for (; tap != end; from -= d->dilation_w * channels)
+                sum = quantized_micro_plus(sum, *from, (real)*tap++);
+
             } else {
               const real* from = kept + p % rows * d->q + q;
-              for (; tap != end; from -= d->dilation_w) sum += *from * (real)*tap++;
+              for (; tap != end; from -= d->dilation_w)
+                sum = quantized_micro_plus(sum, *from, (real)*tap++);
             }
           }
           *to = sum;

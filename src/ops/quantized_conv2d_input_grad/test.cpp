@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "ops/families/quantized/quantized_cases.h"
+#include "ops/families/quantized/sum_micro.h"
 #include "ops/quantized_conv2d_input_grad/dims.h"
 #include "parallel/thread_pool.h"
 

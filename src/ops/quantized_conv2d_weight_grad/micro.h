@@ -1,5 +1,6 @@
 /* Gradients of quantized_conv2d in its weights for microcontrollers, in the place of the function
    of ref.h and with its results: sums are taken in the same order. Plain C99. */
+#include "ops/families/quantized/sum_micro.h"
 #include "ops/quantized_conv2d_weight_grad/dims.h"
 
 /* dw[k,c] = sum over pixels i of dy[i,k] (x[i,c] - zero), for four k and three c. */
@@ -11,18 +12,18 @@ static void quantized_weight_grad_tile(real* dw, const int8_t* x, const real* dy
     const real x0 = (real)(x[0] - zero);
     const real x1 = (real)(x[1] - zero);
     const real x2 = (real)(x[2] - zero);
-    a0 += dy[0] * x0;
-    a1 += dy[0] * x1;
-    a2 += dy[0] * x2;
-    b0 += dy[1] * x0;
-    b1 += dy[1] * x1;
-    b2 += dy[1] * x2;
-    c0 += dy[2] * x0;
-    c1 += dy[2] * x1;
-    c2 += dy[2] * x2;
-    d0 += dy[3] * x0;
-    d1 += dy[3] * x1;
-    d2 += dy[3] * x2;
+    a0 = quantized_micro_plus(a0, dy[0], x0);
+    a1 = quantized_micro_plus(a1, dy[0], x1);
+    a2 = quantized_micro_plus(a2, dy[0], x2);
+    b0 = quantized_micro_plus(b0, dy[1], x0);
+    b1 = quantized_micro_plus(b1, dy[1], x1);
+    b2 = quantized_micro_plus(b2, dy[1], x2);
+    c0 = quantized_micro_plus(c0, dy[2], x0);
+    c1 = quantized_micro_plus(c1, dy[2], x1);
+    c2 = quantized_micro_plus(c2, dy[2], x2);
+    d0 = quantized_micro_plus(d0, dy[3], x0);
+    d1 = quantized_micro_plus(d1, dy[3], x1);
+    d2 = quantized_micro_plus(d2, dy[3], x2);
   }
   dw[0] = a0;
   dw[1] = a1;

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "ops/families/quantized/quantized_cases.h"
+#include "ops/families/quantized/sum_micro.h"
 #include "ops/quantized_conv2d_weight_grad/dims.h"
 
 namespace thimble::test::quantized_conv2d_weight_grad_test {

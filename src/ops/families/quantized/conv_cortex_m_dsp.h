@@ -118,52 +118,94 @@ static void quantized_micro_fill(int16_t* cells, const int8_t* x, int rows,
   }
 }
 
-/* sums[j] += of pixel j by the weights of one channel. */
-static void quantized_dsp_channel(int32_t* sums, const int16_t* cells, const int8_t* w, int taps) {
-  int32_t s0 = sums[0], s1 = sums[1], s2 = sums[2], s3 = sums[3];
-  const int8_t* const end = w + (taps & ~3);
-  uint32_t word, even, odd;
-  while (w != end) {
-    word = quantized_dsp_word(w);
-    even = quantized_dsp_even_of(word);
-    odd = quantized_dsp_odd_of(word);
-    s0 = quantized_dsp_products(quantized_dsp_word(cells), even, s0);
-    s0 = quantized_dsp_products(quantized_dsp_word(cells + 2), odd, s0);
-    s1 = quantized_dsp_products(quantized_dsp_word(cells + 4), even, s1);
-    s1 = quantized_dsp_products(quantized_dsp_word(cells + 6), odd, s1);
-    s2 = quantized_dsp_products(quantized_dsp_word(cells + 8), even, s2);
-    s2 = quantized_dsp_products(quantized_dsp_word(cells + 10), odd, s2);
-    s3 = quantized_dsp_products(quantized_dsp_word(cells + 12), even, s3);
-    s3 = quantized_dsp_products(quantized_dsp_word(cells + 14), odd, s3);
-    w += 4;
-    cells += 4 * QUANTIZED_MICRO_PIXELS;
+/* sums[j] += of pixel j by four weights; a block of cells. */
+static inline void quantized_dsp_block(int32_t* sums, const int16_t* cells, uint32_t word) {
+  const uint32_t even = quantized_dsp_even_of(word);
+  const uint32_t odd = quantized_dsp_odd_of(word);
+  for (int j = 0; j < QUANTIZED_MICRO_PIXELS; ++j, cells += 4) {
+    sums[j] = quantized_dsp_products(quantized_dsp_word(cells), even, sums[j]);
+    sums[j] = quantized_dsp_products(quantized_dsp_word(cells + 2), odd, sums[j]);
   }
-  if (taps % 4 != 0) {
-    int8_t last[4] = {0, 0, 0, 0};
-    for (int t = 0; t < taps % 4; ++t) last[t] = w[t];
-    word = quantized_dsp_word(last);
-    even = quantized_dsp_even_of(word);
-    odd = quantized_dsp_odd_of(word);
-    s0 = quantized_dsp_products(quantized_dsp_word(cells), even, s0);
-    s0 = quantized_dsp_products(quantized_dsp_word(cells + 2), odd, s0);
-    s1 = quantized_dsp_products(quantized_dsp_word(cells + 4), even, s1);
-    s1 = quantized_dsp_products(quantized_dsp_word(cells + 6), odd, s1);
-    s2 = quantized_dsp_products(quantized_dsp_word(cells + 8), even, s2);
-    s2 = quantized_dsp_products(quantized_dsp_word(cells + 10), odd, s2);
-    s3 = quantized_dsp_products(quantized_dsp_word(cells + 12), even, s3);
-    s3 = quantized_dsp_products(quantized_dsp_word(cells + 14), odd, s3);
-  }
-  sums[0] = s0;
-  sums[1] = s1;
-  sums[2] = s2;
-  sums[3] = s3;
 }
 
-static void quantized_micro_tile(int32_t* sums, const int16_t* cells, const int8_t* w0,
-                                 const int8_t* w1, int taps) {
-  quantized_dsp_channel(sums, cells, w0, taps);
-  quantized_dsp_channel(sums + QUANTIZED_MICRO_PIXELS, cells, w1, taps);
+/* The same of all weights of one channel. cells: aligned to four bytes. */
+static inline void quantized_dsp_channel(int32_t* sums, const int16_t* cells, const int8_t* w,
+                                         int taps) {
+  const int8_t* const end = w + (taps & ~3);
+#if defined(__ARM_FEATURE_DSP)
+  if (w != end) {
+    int32_t s0 = sums[0], s1 = sums[1], s2 = sums[2], s3 = sums[3];
+    uint32_t even, odd;
+    __asm__ volatile(
+        "1:\n"
+        "ldr %[even], [%[w]], #4\n"
+        "ldmia %[x]!, {r4, r5, r6, r8}\n"
+        "sxtb16 %[odd], %[even], ror #8\n"
+        "sxtb16 %[even], %[even]\n"
+        "smlad %[s0], r4, %[even], %[s0]\n"
+        "smlad %[s1], r6, %[even], %[s1]\n"
+        "smlad %[s0], r5, %[odd], %[s0]\n"
+        "smlad %[s1], r8, %[odd], %[s1]\n"
+        "ldmia %[x]!, {r4, r5, r6, r8}\n"
+        "cmp %[w], %[end]\n"
+        "smlad %[s2], r4, %[even], %[s2]\n"
+        "smlad %[s3], r6, %[even], %[s3]\n"
+        "smlad %[s2], r5, %[odd], %[s2]\n"
+        "smlad %[s3], r8, %[odd], %[s3]\n"
+        "bne 1b\n"
+        : [w] "+r"(w), [x] "+r"(cells), [even] "=&r"(even), [odd] "=&r"(odd), [s0] "+r"(s0),
+          [s1] "+r"(s1), [s2] "+r"(s2), [s3] "+r"(s3)
+        : [end] "r"(end)
+        : "r4", "r5", "r6", "r8", "cc", "memory");
+    sums[0] = s0;
+    sums[1] = s1;
+    sums[2] = s2;
+    sums[3] = s3;
+  }
+#else
+  for (; w != end; w += 4, cells += 4 * QUANTIZED_MICRO_PIXELS) {
+    quantized_dsp_block(sums, cells, quantized_dsp_word(w));
+  }
+#endif
+  if (taps % 4 != 0) {
+    int8_t last[4] = {0, 0, 0, 0};
+    for (int t = 0; t < (taps & 3); ++t) last[t] = w[t];
+    quantized_dsp_block(sums, cells, quantized_dsp_word(last));
+  }
 }
 
 #define QUANTIZED_DSP
 #include "ops/families/quantized/conv_micro.h"
+
+/* All channels of `count` pixels, from number `at` on; in the place of the function of
+   conv_micro.h. */
+static void quantized_micro_channels(const quantized_micro_out* to, ptrdiff_t at,
+                                     const int16_t* cells, const int8_t* w, const int32_t* bias,
+                                     const quantized_factor* factors, int channels, int taps,
+                                     int count) {
+  const int is_plain = to->is_plain && count == QUANTIZED_MICRO_PIXELS;
+  const int32_t shift = to->shift;
+  int8_t* y = to->y ? to->y + at : NULL;
+  for (int k = 0; k < channels; ++k, w += taps, ++at, ++factors) {
+    const int32_t start = bias ? bias[k] : 0;
+    const float scale = factors->scale;
+    const int is_small = is_plain && quantized_micro_is_small(start, scale);
+    const int32_t from = is_small ? start : 0;
+    int32_t sums[QUANTIZED_MICRO_PIXELS] = {from, from, from, from};
+    quantized_dsp_channel(sums, cells, w, taps);
+    if (!is_small) {
+      quantized_micro_finish(to, at, channels, sums, count, start, factors);
+    } else if (y) {
+      int8_t* pixel = y + k;
+      *pixel = quantized_micro_clamped(quantized_micro_level(sums[0], scale, shift));
+      pixel += channels;
+      *pixel = quantized_micro_clamped(quantized_micro_level(sums[1], scale, shift));
+      pixel += channels;
+      *pixel = quantized_micro_clamped(quantized_micro_level(sums[2], scale, shift));
+      pixel += channels;
+      *pixel = quantized_micro_clamped(quantized_micro_level(sums[3], scale, shift));
+    } else {
+      quantized_micro_mark(to->bits, at, channels, sums, scale, shift);
+    }
+  }
+}

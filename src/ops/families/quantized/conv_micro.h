@@ -192,6 +192,43 @@ static void quantized_micro_tile(int32_t* sums, const int16_t* cells, const int8
   quantized_micro_two(sums, cells, w0, w1, taps);
   quantized_micro_two(sums + 2, cells + 2, w0, w1, taps);
 }
+/* All channels of `count` pixels, from number `at` on. */
+static void quantized_micro_channels(const quantized_micro_out* to, ptrdiff_t at,
+                                     const int16_t* cells, const int8_t* w, const int32_t* bias,
+                                     const quantized_factor* factors, int channels, int taps,
+                                     int count) {
+  for (int k = 0; k < channels; k += 2, w += 2 * taps) {
+    const int last = k + 1 < channels ? 1 : 0; /* of the two channels */
+    const int32_t bias0 = bias ? bias[k] : 0;
+    const int32_t bias1 = bias ? bias[k + last] : 0;
+    const float scale0 = factors[k].scale;
+    const float scale1 = factors[k + last].scale;
+    const int8_t* const w1 = w + last * taps;
+    if (to->is_plain && count == QUANTIZED_MICRO_PIXELS &&
+        quantized_micro_is_small(bias0, scale0) && quantized_micro_is_small(bias1, scale1)) {
+      int32_t sums[2 * QUANTIZED_MICRO_PIXELS] = {bias0, bias0, bias0, bias0,
+                                                  bias1, bias1, bias1, bias1};
+      quantized_micro_tile(sums, cells, w, w1, taps);
+      quantized_micro_put(to, at + k, channels, sums, scale0);
+      if (last > 0) {
+        quantized_micro_put(to, at + k + 1, channels, sums + QUANTIZED_MICRO_PIXELS, scale1);
+      }
+    } else {
+      int32_t sums[2 * QUANTIZED_MICRO_PIXELS] = {0};
+      quantized_micro_tile(sums, cells, w, w1, taps);
+      quantized_micro_finish(to, at + k, channels, sums, count, bias0, &factors[k]);
+      if (last > 0) {
+        quantized_micro_finish(to, at + k + 1, channels, sums + QUANTIZED_MICRO_PIXELS, count,
+                               bias1, &factors[k + 1]);
+      }
+    }
+  }
+}
+#else
+static void quantized_micro_channels(const quantized_micro_out* to, ptrdiff_t at,
+                                     const int16_t* cells, const int8_t* w, const int32_t* bias,
+                                     const quantized_factor* factors, int channels, int taps,
+                                     int count);
 #endif
 
 /* One row of results where all channels are read, from number `at` on. */
@@ -202,118 +239,81 @@ static void quantized_micro_dense_row(const quantized_micro_out* out, ptrdiff_t 
   const int channels = dims->conv.k;
   const int width = dims->conv.q;
   const int taps = dims->conv.r * dims->conv.s * dims->conv.c;
-  const quantized_micro_out to = *out;
-  int16_t cells[QUANTIZED_MICRO_PIXELS * QUANTIZED_MICRO_TAPS];
+  union {
+    int16_t cells[QUANTIZED_MICRO_PIXELS * QUANTIZED_MICRO_TAPS];
+    int32_t aligned;
+  } windows;
   for (int q = 0; q < width; q += QUANTIZED_MICRO_PIXELS, at += QUANTIZED_MICRO_PIXELS * channels) {
     const int count = width - q < QUANTIZED_MICRO_PIXELS ? width - q : QUANTIZED_MICRO_PIXELS;
-    const int8_t* tap = w;
-    quantized_micro_fill(cells, x, rows, dims, p, q, count);
-    for (int k = 0; k < channels; k += 2, tap += 2 * taps) {
-      const int last = k + 1 < channels ? 1 : 0; /* of the two channels */
-      const int32_t bias0 = bias ? bias[k] : 0;
-      const int32_t bias1 = bias ? bias[k + last] : 0;
-      const float scale0 = factors[k].scale;
-      const float scale1 = factors[k + last].scale;
-      const int8_t* const tap1 = last > 0 ? tap + taps : tap;
-      if (to.is_plain && count == QUANTIZED_MICRO_PIXELS &&
-          quantized_micro_is_small(bias0, scale0) && quantized_micro_is_small(bias1, scale1)) {
-        int32_t sums[2 * QUANTIZED_MICRO_PIXELS] = {bias0, bias0, bias0, bias0,
-                                                    bias1, bias1, bias1, bias1};
-        quantized_micro_tile(sums, cells, tap, tap1, taps);
-        quantized_micro_put(&to, at + k, channels, sums, scale0);
-        if (last > 0) {
-          quantized_micro_put(&to, at + k + 1, channels, sums + QUANTIZED_MICRO_PIXELS, scale1);
-        }
-      } else {
-        int32_t sums[2 * QUANTIZED_MICRO_PIXELS] = {0};
-        quantized_micro_tile(sums, cells, tap, tap1, taps);
-        quantized_micro_finish(&to, at + k, channels, sums, count, bias0, &factors[k]);
-        if (last > 0) {
-          quantized_micro_finish(&to, at + k + 1, channels, sums + QUANTIZED_MICRO_PIXELS, count,
-                                 bias1, &factors[k + 1]);
-        }
-      }
-    }
+    quantized_micro_fill(windows.cells, x, rows, dims, p, q, count);
+    quantized_micro_channels(out, at, windows.cells, w, bias, factors, channels, taps, count);
   }
 }
 
-/* sums[j] += of `taps` weights and pixels from x + j * stride on; pixels are `step` apart. */
-static inline void quantized_micro_line(int32_t* sums, const int8_t* x, ptrdiff_t step,
-                                        ptrdiff_t stride, const int8_t* w, int taps) {
+/* Four windows of a depthwise convolution. */
+typedef struct quantized_micro_taps {
+  int lines;        /* rows of the window that lie within the image */
+  int taps;         /* of a line */
+  ptrdiff_t step;   /* from a tap to the next */
+  ptrdiff_t stride; /* from a window to the next */
+} quantized_micro_taps;
+
+/* sums[j] += of all weights and pixels from lines[i] + offset + j * stride on. */
+static void quantized_micro_windows(int32_t* sums, const int8_t* const* lines, ptrdiff_t offset,
+                                    const int8_t* w, const quantized_micro_taps* t) {
+  const ptrdiff_t step = t->step;
+  const int taps = t->taps;
+  const int8_t* const* const last = lines + t->lines;
   int32_t a0 = sums[0], a1 = sums[1], a2 = sums[2], a3 = sums[3];
-  if (stride == step && taps == 3) {
-    const int32_t w0 = w[0], w1 = w[1], w2 = w[2];
-    int32_t pixel = *x;
-    a0 += pixel * w0;
-    pixel = *(x += step);
-    a0 += pixel * w1;
-    a1 += pixel * w0;
-    pixel = *(x += step);
-    a0 += pixel * w2;
-    a1 += pixel * w1;
-    a2 += pixel * w0;
-    pixel = *(x += step);
-    a1 += pixel * w2;
-    a2 += pixel * w1;
-    a3 += pixel * w0;
-    pixel = *(x += step);
-    a2 += pixel * w2;
-    a3 += pixel * w1;
-    pixel = *(x += step);
-    a3 += pixel * w2;
-  } else if (stride == step) {
-    int32_t x0 = x[0], x1 = x[step], x2 = x[2 * step], x3;
-    const int8_t* const end = w + taps;
-    x += 3 * step;
-    for (;;) {
-      int32_t tap = *w++;
-      x3 = *x;
-      x += step;
-      a0 += x0 * tap;
-      a1 += x1 * tap;
-      a2 += x2 * tap;
-      a3 += x3 * tap;
-      if (w == end) break;
-      tap = *w++;
-      x0 = *x;
-      x += step;
-      a0 += x1 * tap;
-      a1 += x2 * tap;
-      a2 += x3 * tap;
-      a3 += x0 * tap;
-      if (w == end) break;
-      tap = *w++;
-      x1 = *x;
-      x += step;
-      a0 += x2 * tap;
-      a1 += x3 * tap;
-      a2 += x0 * tap;
-      a3 += x1 * tap;
-      if (w == end) break;
-      tap = *w++;
-      x2 = *x;
-      x += step;
-      a0 += x3 * tap;
-      a1 += x0 * tap;
-      a2 += x1 * tap;
-      a3 += x2 * tap;
-      if (w == end) break;
+  if (t->stride == step && taps == 3) {
+    for (; lines != last; ++lines, w += 3) {
+      const int8_t* x = *lines + offset;
+      const int32_t w0 = w[0], w1 = w[1], w2 = w[2];
+      int32_t pixel = *x;
+      a0 += pixel * w0;
+      pixel = *(x += step);
+      a0 += pixel * w1;
+      a1 += pixel * w0;
+      pixel = *(x += step);
+      a0 += pixel * w2;
+      a1 += pixel * w1;
+      a2 += pixel * w0;
+      pixel = *(x += step);
+      a1 += pixel * w2;
+      a2 += pixel * w1;
+      a3 += pixel * w0;
+      pixel = *(x += step);
+      a2 += pixel * w2;
+      a3 += pixel * w1;
+      pixel = *(x += step);
+      a3 += pixel * w2;
     }
   } else {
-    const int8_t* const end = w + taps;
-    while (w < end) {
-      const int32_t tap = *w++;
-      a0 += x[0] * tap;
-      a1 += x[stride] * tap;
-      a2 += x[2 * stride] * tap;
-      a3 += x[3 * stride] * tap;
-      x += step;
+    const ptrdiff_t stride = t->stride;
+    for (; lines != last; ++lines) {
+      const int8_t* x = *lines + offset;
+      const int8_t* const end = w + taps;
+      for (; w != end; x += step) {
+        const int32_t tap = *w++;
+        a0 += x[0] * tap;
+        a1 += x[stride] * tap;
+        a2 += x[2 * stride] * tap;
+        a3 += x[3 * stride] * tap;
+      }
     }
   }
   sums[0] = a0;
   sums[1] = a1;
   sums[2] = a2;
   sums[3] = a3;
+}
+
+/* The sum of n weights. */
+static int32_t quantized_micro_weights(const int8_t* w, int n) {
+  const int8_t* const end = w + n;
+  int32_t sum = 0;
+  while (w != end) sum += *w++;
+  return sum;
 }
 
 /* Lines of the image under a window, as its rows lie in memory. */
@@ -331,21 +331,38 @@ static inline int quantized_micro_columns_of(const conv_dims* d) {
   return (QUANTIZED_MICRO_PIXELS - 1) * d->stride_w + (d->s - 1) * d->dilation_w + 1;
 }
 
-/* Columns [left, left + n) of one channel of each line; outside of the image the zero point.
-   cells: [lines, n]. */
-static void quantized_micro_columns(int8_t* cells, const quantized_micro_window* window,
-                                    const quantized_conv2d_dims* dims, int left, int n, int k) {
-  const int8_t zero = (int8_t)dims->input_zero_point;
-  const int channels = dims->conv.c;
-  const int begin = left < 0 ? (-left < n ? -left : n) : 0;
+/* The columns under four windows that reach beyond the image. */
+typedef struct quantized_micro_edge {
+  int8_t cells[QUANTIZED_MICRO_LINES * QUANTIZED_MICRO_COLUMNS];
+  const int8_t* lines[QUANTIZED_MICRO_LINES]; /* in cells */
+  int begin;                                  /* columns [begin, end) are of the image, */
+  int end;
+  int first; /* the first of which is this one */
+} quantized_micro_edge;
+
+/* Of columns [left, left + n): those outside of the image become the zero point. */
+static void quantized_micro_edge_at(quantized_micro_edge* edge, const quantized_conv2d_dims* dims,
+                                    int lines, int left, int n) {
   const int inside = dims->conv.w - left;
-  const int end = inside < begin ? begin : inside < n ? inside : n;
-  for (int i = 0; i < window->count; ++i) {
-    const int8_t* x = window->lines[i] + (ptrdiff_t)(left + begin) * channels + k;
-    int at = 0;
-    for (; at < begin; ++at) *cells++ = zero;
-    for (; at < end; ++at, x += channels) *cells++ = *x;
-    for (; at < n; ++at) *cells++ = zero;
+  edge->begin = left < 0 ? (-left < n ? -left : n) : 0;
+  edge->end = inside < edge->begin ? edge->begin : inside < n ? inside : n;
+  edge->first = left + edge->begin;
+  for (int i = 0; i < lines; ++i) edge->lines[i] = edge->cells + i * n;
+  memset(edge->cells, dims->input_zero_point, (size_t)(lines * n));
+}
+
+/* The columns of the image, of channel k. */
+static void quantized_micro_edge_of(quantized_micro_edge* edge,
+                                    const quantized_micro_window* window, int channels, int n,
+                                    int k) {
+  const ptrdiff_t offset = (ptrdiff_t)edge->first * channels + k;
+  int8_t* line = edge->cells + edge->begin;
+  const int count = edge->end - edge->begin;
+  for (int i = 0; i < window->count; ++i, line += n) {
+    const int8_t* x = window->lines[i] + offset;
+    int8_t* to = line;
+    int8_t* const end = line + count;
+    for (; to != end; x += channels) *to++ = *x;
   }
 }
 
@@ -358,49 +375,43 @@ static void quantized_micro_depthwise_row(const quantized_micro_out* out, ptrdif
   const quantized_micro_out to = *out;
   const int channels = d->k;
   const int width = d->q;
-  const int lines = window->count;
-  const int taps = d->s;
-  const ptrdiff_t step = (ptrdiff_t)d->dilation_w * channels;
-  const ptrdiff_t stride = (ptrdiff_t)d->stride_w * channels;
   const int columns = quantized_micro_columns_of(d);
-  w += window->first * taps;
-  for (int k = 0; k < channels; ++k, w += d->r * taps) {
-    const int32_t start = bias ? bias[k] : 0;
-    const float scale = factors[k].scale;
-    const int is_small =
-        to.is_plain && width >= QUANTIZED_MICRO_PIXELS && quantized_micro_is_small(start, scale);
-    int32_t from = 0;
-    int q = 0;
-    for (int t = 0; t < lines * taps; ++t) from -= w[t];
-    from = from * dims->input_zero_point + (is_small ? start : 0);
-    for (;;) {
-      const int left = q * d->stride_w - d->pad_left;
+  const quantized_micro_taps image = {window->count, d->s, (ptrdiff_t)d->dilation_w * channels,
+                                      (ptrdiff_t)d->stride_w * channels};
+  const quantized_micro_taps cells = {window->count, d->s, d->dilation_w, d->stride_w};
+  const int last = width > QUANTIZED_MICRO_PIXELS ? width - QUANTIZED_MICRO_PIXELS : 0;
+  quantized_micro_edge edge;
+  w += window->first * d->s;
+  /* Pixels outside, channels inside: what lies outside of the image is the same for all. */
+  for (int q = 0;; q = q + QUANTIZED_MICRO_PIXELS < last ? q + QUANTIZED_MICRO_PIXELS : last) {
+    const int left = q * d->stride_w - d->pad_left;
+    const int is_inside = left >= 0 && left + columns <= d->w;
+    const int count = width - q < QUANTIZED_MICRO_PIXELS ? width - q : QUANTIZED_MICRO_PIXELS;
+    const int8_t* taps = w;
+    if (!is_inside) quantized_micro_edge_at(&edge, dims, window->count, left, columns);
+    for (int k = 0; k < channels; ++k, taps += d->r * d->s) {
+      const int32_t start = bias ? bias[k] : 0;
+      const float scale = factors[k].scale;
+      const int is_small =
+          to.is_plain && count == QUANTIZED_MICRO_PIXELS && quantized_micro_is_small(start, scale);
+      const int32_t from =
+          (is_small ? start : 0) -
+          quantized_micro_weights(taps, window->count * d->s) * dims->input_zero_point;
       const ptrdiff_t i = at + (ptrdiff_t)q * channels + k;
       int32_t sums[QUANTIZED_MICRO_PIXELS] = {from, from, from, from};
-      if (left >= 0 && left + columns <= d->w) {
-        for (int n = 0; n < lines; ++n) {
-          quantized_micro_line(sums, window->lines[n] + (ptrdiff_t)left * channels + k, step,
-                               stride, w + n * taps, taps);
-        }
+      if (is_inside) {
+        quantized_micro_windows(sums, window->lines, (ptrdiff_t)left * channels + k, taps, &image);
       } else {
-        int8_t cells[QUANTIZED_MICRO_LINES * QUANTIZED_MICRO_COLUMNS];
-        quantized_micro_columns(cells, window, dims, left, columns, k);
-        for (int n = 0; n < lines; ++n) {
-          quantized_micro_line(sums, cells + n * columns, d->dilation_w, d->stride_w, w + n * taps,
-                               taps);
-        }
+        quantized_micro_edge_of(&edge, window, channels, columns, k);
+        quantized_micro_windows(sums, edge.lines, 0, taps, &cells);
       }
       if (is_small) {
         quantized_micro_put(&to, i, channels, sums, scale);
       } else {
-        const int count = width - q < QUANTIZED_MICRO_PIXELS ? width - q : QUANTIZED_MICRO_PIXELS;
         quantized_micro_finish(&to, i, channels, sums, count, start, &factors[k]);
       }
-      q += QUANTIZED_MICRO_PIXELS;
-      if (q >= width) break;
-      /* The last four overlap with those before. */
-      if (q + QUANTIZED_MICRO_PIXELS > width) q = width - QUANTIZED_MICRO_PIXELS;
     }
+    if (q >= last) break;
   }
 }
 
