@@ -59,6 +59,13 @@ HWY_INLINE hn::Vec<D> load_some(D d, const float* from, int count, const float* 
   return hn::Load(d, all);
 }
 
+// Channels of a pixel. kWhole: behind it lies memory for a whole vector.
+template <bool kWhole, class D>
+HWY_INLINE hn::Vec<D> load_pixel(D d, const float* from, int count, const float* end) {
+  if constexpr (kWhole) return hn::LoadU(d, from);
+  return load_some(d, from, count, end);
+}
+
 // Stores `count` channels and may overwrite what follows up to `end`.
 template <class D>
 HWY_INLINE void store_some(hn::Vec<D> v, D d, float* to, int count, const float* end) {
@@ -246,7 +253,7 @@ void read_block(Reads& reads, const float* grid, int count, const grid_sample_di
 }
 
 // x: the image, x_end: the end of all images; y: [count, c].
-template <class D>
+template <bool kWhole, class D>
 void sample_points(D tag, float* y, const float* x, const float* x_end, const Reads& reads,
                    int count, int channels) {
   const int lanes = static_cast<int>(hn::Lanes(tag));
@@ -258,12 +265,18 @@ void sample_points(D tag, float* y, const float* x, const float* x_end, const Re
       for (int i = 0; i < reads.count; ++i) {
         const int32_t at = reads.at[i][point];
         if (at < 0) continue;
-        const auto pixel = load_some(tag, x + ptrdiff_t{at} * channels + c, some, x_end);
+        const float* const from = x + ptrdiff_t{at} * channels + c;
+        const auto pixel = load_pixel<kWhole>(tag, from, some, x_end);
         sum = hn::Add(sum, hn::Mul(hn::Set(tag, reads.weight[0][i][point]), pixel));
       }
       store_some(sum, tag, y + c, some, y_end);
     }
   }
+}
+
+// Whether four more values lie behind image x.
+HWY_INLINE bool is_followed(const float* x, const float* x_end, const grid_sample_dims& d) {
+  return x_end - x >= pixels_of(d) * d.c + 4;
 }
 
 // The points [begin, end) of image n.
@@ -278,9 +291,14 @@ void sample_target(float* y, const float* x, const float* grid, int64_t n, int64
     const int count = static_cast<int>(std::min<int64_t>(kBlock, end - begin));
     read_block<false>(reads, grid, count, d);
     if (d.c <= 4) {
-      sample_points(hn::CappedTag<float, 4>(), y, x, x_end, reads, count, d.c);
+      const hn::CappedTag<float, 4> few;
+      if (is_followed(x, x_end, d)) {
+        sample_points<true>(few, y, x, x_end, reads, count, d.c);
+      } else {
+        sample_points<false>(few, y, x, x_end, reads, count, d.c);
+      }
     } else {
-      sample_points(hn::ScalableTag<float>(), y, x, x_end, reads, count, d.c);
+      sample_points<false>(hn::ScalableTag<float>(), y, x, x_end, reads, count, d.c);
     }
     begin += count;
     grid += ptrdiff_t{count} * d.axes;
@@ -362,7 +380,7 @@ HWY_INLINE float sum_of(const V* partial) {
 
 // dgrid: [count, kAxes]; dy: [count, c], dy_end: the end of all of it; x, x_end: as above. Products
 // are summed in kWidth partial sums whatever the target's lanes.
-template <int kWidth, int kAxes>
+template <bool kWhole, int kWidth, int kAxes>
 void slope_points(float* dgrid, const float* dy, const float* dy_end, const float* x,
                   const float* x_end, const Reads& reads, int count, int channels) {
   const hn::CappedTag<float, kWidth> tag;
@@ -383,7 +401,8 @@ void slope_points(float* dgrid, const float* dy, const float* dy_end, const floa
         for (int i = 0; i < reads.count; ++i) {
           const int32_t at = reads.at[i][point];
           if (at < 0) continue;
-          const V pixel = load_some(tag, x + ptrdiff_t{at} * channels + c, some, x_end);
+          const float* const place = x + ptrdiff_t{at} * channels + c;
+          const V pixel = load_pixel<kWhole>(tag, place, some, x_end);
           for (int a = 0; a < kAxes; ++a) {
             slopes[a] = hn::MulAdd(hn::Set(tag, reads.weight[a][i][point]), pixel, slopes[a]);
           }
@@ -409,8 +428,11 @@ void grid_grad_target(float* dgrid, const float* dy, const float* x, const float
   dgrid += (n * points_of(d) + begin) * d.axes;
   dy += (n * points_of(d) + begin) * d.c;
   x += n * pixels_of(d) * d.c;
-  const auto slopes = d.axes == 3 ? (d.c <= 4 ? slope_points<4, 3> : slope_points<16, 3>)
-                                  : (d.c <= 4 ? slope_points<4, 2> : slope_points<16, 2>);
+  const auto slopes = d.c > 4
+                          ? (d.axes == 3 ? slope_points<false, 16, 3> : slope_points<false, 16, 2>)
+                      : is_followed(x, x_end, d)
+                          ? (d.axes == 3 ? slope_points<true, 4, 3> : slope_points<true, 4, 2>)
+                          : (d.axes == 3 ? slope_points<false, 4, 3> : slope_points<false, 4, 2>);
   Reads reads;
   while (begin < end) {
     const int count = static_cast<int>(std::min<int64_t>(kBlock, end - begin));
