@@ -195,7 +195,9 @@ static void quantized_micro_channels(const quantized_micro_out* to, ptrdiff_t at
     quantized_dsp_channel(sums, cells, w, taps);
     if (!is_small) {
       quantized_micro_finish(to, at, channels, sums, count, start, factors);
-    } else if (y) {
+      continue;
+    }
+    if (y) {
       int8_t* pixel = y + k;
       *pixel = quantized_micro_clamped(quantized_micro_level(sums[0], scale, shift));
       pixel += channels;
@@ -204,8 +206,7 @@ static void quantized_micro_channels(const quantized_micro_out* to, ptrdiff_t at
       *pixel = quantized_micro_clamped(quantized_micro_level(sums[2], scale, shift));
       pixel += channels;
       *pixel = quantized_micro_clamped(quantized_micro_level(sums[3], scale, shift));
-    } else {
-      quantized_micro_mark(to->bits, at, channels, sums, scale, shift);
     }
+    if (to->bits) quantized_micro_mark(to->bits, at, channels, sums, scale, shift);
   }
 }
