@@ -82,7 +82,7 @@ io:        base ir plan
 train:     base parallel ir ops autodiff passes plan program exec data io
 eval:      base parallel ir ops autodiff passes plan program exec data io train
 quantize:  base ir ops passes data train
-search:    base ir program data io train
+search:    base ir passes plan program data io train
 import:    base ir ops io
 recipes:   base parallel ir ops autodiff passes plan exec data io train eval
 apps:      base ir ops plan program emit exec data io import train eval quantize search recipes
@@ -96,6 +96,7 @@ metrics: eval
 import adapt: import
 quantize: quantize
 scheme_search: search
+instruction_model: search
 plan swap: plan
 data data_loader data_open data_split data_text: data
 compiled_training evaluator fit lbfgs model_file optimizer_state predictor schedule schedule_settings trainer trainer_options: train

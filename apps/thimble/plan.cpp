@@ -1,11 +1,14 @@
 #include <fmt/format.h>
+#include <thimble/instruction_model.h>
 #include <thimble/thimble.h>
 
 #include <memory>
 #include <optional>
 
+#include "choice.h"
 #include "commands.h"
 #include "console.h"
+#include "cores.h"
 #include "data_source.h"
 #include "io/atomic_file.h"
 #include "io/html/training_report.h"
@@ -27,6 +30,8 @@ struct PlanArguments {
   int64_t samples = 0;  // 0: those of the data
   bool json = false;
   bool explain = false;
+  bool instructions = false;
+  Core core = Core::cortex_m7;
   std::optional<std::string> report;
 };
 
@@ -153,6 +158,23 @@ json to_json(const Plan& plan, const Reading& reading) {
           {"buffers", buffers_of(plan)}};
 }
 
+json instructions_of(const StepInstructions& step, Core core) {
+  constexpr const char* kKinds[] = {"int8 products", "mixed products", "f32 products",
+                                    "int8 elements", "f32 elements",   "integer updates",
+                                    "f32 updates"};
+  json ops = json::array();
+  for (const OpInstructions& one : step.ops) {
+    ops.push_back({{"op", one.op},
+                   {"layer", one.layer},
+                   {"value", one.value},
+                   {"kind", kKinds[static_cast<size_t>(one.kind)]},
+                   {"units", one.units},
+                   {"results", one.results},
+                   {"instructions", one.instructions}});
+  }
+  return {{"core", name_of(core)}, {"total", step.total()}, {"ops", std::move(ops)}};
+}
+
 [[noreturn]] void refuse(const Plan& plan) {
   const std::string nearest =
       plan.nearest_feasible_bytes > 0
@@ -196,12 +218,20 @@ int run_plan(const PlanArguments& options) {
         {.title = fmt::format("{}, batch {}", model.name(), plan.batch), .plan = plan}));
     report->commit();
   }
+  std::optional<StepInstructions> instructions;
+  if (options.instructions) instructions = predict_instructions(graph, wanted, options.core);
   if (options.json) {
-    print_json(to_json(plan, reading));
+    json all = to_json(plan, reading);
+    if (instructions) all["instructions"] = instructions_of(*instructions, options.core);
+    print_json(all);
   } else {
     fmt::print("{}", plan.text());
     if (options.explain) print_candidates(plan);
     fmt::print("{}", text_of(reading));
+    if (instructions) {
+      fmt::print("about {:.2f} million instructions a step on {}, as exported C\n",
+                 instructions->total() / 1e6, name_of(options.core));
+    }
     if (report) fmt::print("written: {}\n", *options.report);
     std::fflush(stdout);
   }
@@ -233,6 +263,10 @@ void add_plan(CLI::App& app, Action& action) {
       ->type_name("FILE");
   command->add_flag("--explain", options->explain,
                     "print the plans that were tried as well, and which was chosen");
+  command->add_flag("--instructions", options->instructions,
+                    "predict the instructions of a step of C, as thimble export-c writes it");
+  choice(*command, "--core", options->core, kCores,
+         "the core that instructions are counted for [m7]");
   command->add_flag("--json", options->json, "print one JSON object with every buffer instead");
   command->footer(
       "Examples:\n  thimble plan vae --batch 8 --report plan.html\n  thimble plan lenet5 "

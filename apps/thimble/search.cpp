@@ -1,11 +1,15 @@
 #include <fmt/format.h>
+#include <thimble/instruction_model.h>
 #include <thimble/scheme_search.h>
 #include <thimble/thimble.h>
 
 #include <memory>
+#include <optional>
 
+#include "choice.h"
 #include "commands.h"
 #include "console.h"
+#include "cores.h"
 #include "io/atomic_file.h"
 #include "io/html/charts.h"
 #include "model.h"
@@ -18,10 +22,29 @@ namespace {
 struct SearchArguments {
   SetupOptions setup;
   SchemeSearchOptions search;
+  InstructionLimit limit;  // of 0 instructions: none
   std::string parts;
   std::string out;
   std::string report;
   bool json = false;
+};
+
+// A search, in the limits of the command line, whose memory budget changes.
+class Search {
+ public:
+  Search(const Graph& graph, const Contributions& parts, const InstructionLimit& limit)
+      : graph_(graph), parts_(parts), limit_(limit) {}
+
+  [[nodiscard]] FoundScheme within(const SchemeSearchOptions& options) const {
+    return is_limited() ? search_scheme(graph_, parts_, options, limit_)
+                        : search_scheme(graph_, parts_, options);
+  }
+  [[nodiscard]] bool is_limited() const { return limit_.instructions > 0.0; }
+
+ private:
+  const Graph& graph_;
+  const Contributions& parts_;
+  InstructionLimit limit_;
 };
 
 nlohmann::ordered_json json_of(const FoundScheme& found) {
@@ -33,8 +56,8 @@ nlohmann::ordered_json json_of(const FoundScheme& found) {
 }
 
 // Schemes for budgets from the least that works to the given one.
-std::vector<FoundScheme> pareto_of(const Graph& graph, const Contributions& parts,
-                                   SchemeSearchOptions options, const FoundScheme& best) {
+std::vector<FoundScheme> pareto_of(const Search& search, SchemeSearchOptions options,
+                                   const FoundScheme& best) {
   constexpr int kPoints = 8;
   std::vector<FoundScheme> all;
   FoundScheme next = best;
@@ -43,7 +66,7 @@ std::vector<FoundScheme> pareto_of(const Graph& graph, const Contributions& part
     all.push_back(next);
     options.memory_budget = next.bytes - std::max<int64_t>(1, best.bytes / 40);
     try {
-      next = search_scheme(graph, parts, options);
+      next = search.within(options);
     } catch (const Error&) {
       break;  // even the last layer alone takes more
     }
@@ -94,10 +117,15 @@ int run_search(const SearchArguments& arguments) {
     bar.show(plans, options.evaluations, "searching", fmt::format("{} plans", plans));
     return !interrupted();
   };
-  const FoundScheme found = search_scheme(model.graph(), parts, options);
+  const Search search(model.graph(), parts, arguments.limit);
+  const FoundScheme found = search.within(options);
+  TrainerOptions training = options.training;
+  training.scheme = found.scheme;
+  const double instructions =
+      predict_instructions(model.graph(), training, arguments.limit.core).total();
   if (!arguments.report.empty() && !interrupted()) {
     write_report(arguments.report, model.name(), options.memory_budget,
-                 pareto_of(model.graph(), parts, options, found));
+                 pareto_of(search, options, found));
   }
   bar.clear();
   io::AtomicFile file(arguments.out);
@@ -112,13 +140,17 @@ int run_search(const SearchArguments& arguments) {
     nlohmann::ordered_json json = json_of(found);
     json["recipe"] = model.name();
     json["file"] = arguments.out;
+    json["core"] = name_of(arguments.limit.core);
+    json["instructions"] = instructions;
     print_json(json);
     return kOk;
   }
-  fmt::print("{}\ngain {:.4f} within {}, {} after {} plans; in {}\n", found.scheme.text(),
-             found.gain, format_bytes(found.bytes),
-             found.is_best ? "proved the best" : "the best found", found.evaluations,
-             arguments.out);
+  fmt::print(
+      "{}\ngain {:.4f} within {}, about {:.2f} million instructions a step on {}, {} after {} "
+      "plans; in {}\n",
+      found.scheme.text(), found.gain, format_bytes(found.bytes), instructions / 1e6,
+      name_of(arguments.limit.core), found.is_best ? "proved the best" : "the best found",
+      found.evaluations, arguments.out);
   return kOk;
 }
 
@@ -132,6 +164,14 @@ void add_search(CLI::App& app, Action& action) {
   command->add_option("--parts", options->parts, "what the parts add, written by thimble analyze")
       ->required()
       ->type_name("FILE");
+  command
+      ->add_option("--instructions", options->limit.instructions,
+                   "most instructions of a step on the core, as predicted for C of thimble "
+                   "export-c [no limit]")
+      ->check(above_zero())
+      ->type_name("N");
+  choice(*command, "--core", options->limit.core, kCores,
+         "the core that instructions are counted for [m7]");
   command->add_flag("--frozen-in-flash", options->search.frozen_in_flash,
                     "do not count parameters that no step changes: on a microcontroller they lie "
                     "in flash");

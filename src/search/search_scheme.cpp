@@ -1,9 +1,11 @@
 // The sparse update that adds most within a budget.
 #include <fmt/format.h>
+#include <thimble/instruction_model.h>
 #include <thimble/scheme_search.h>
 #include <thimble/trainer.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "ir/graph.h"
 #include "search/options.h"
@@ -14,11 +16,13 @@ namespace {
 
 class Searching {
  public:
+  // limit: null for none.
   Searching(const Graph& graph, const Contributions& contributions,
-            const SchemeSearchOptions& options)
+            const SchemeSearchOptions& options, const InstructionLimit* limit)
       : graph_(graph),
         contributions_(contributions),
         options_(options),
+        limit_(limit),
         parts_(search::parts_of(graph.ir())) {
     if (contributions.last_layer != parts_.last) {
       throw Error("search",
@@ -45,7 +49,12 @@ class Searching {
     if (options_.on_progress) {
       limits.stop = [this] { return !options_.on_progress(plans_); };
     }
-    const int64_t least = bytes(scheme(search::Chosen(items_.size(), 0))).peak;
+    const UpdateScheme none = scheme(search::Chosen(items_.size(), 0));
+    if (limit_ != nullptr && instructions(none) > limit_->instructions) {
+      throw Error("search", fmt::format("{} alone takes {:.0f} instructions, more than {:.0f}",
+                                        parts_.last, instructions(none), limit_->instructions));
+    }
+    const int64_t least = bytes(none).peak;
     if (least > options_.memory_budget) {
       throw Error("search",
                   fmt::format("{} alone takes {}, more than the budget of {}", parts_.last,
@@ -53,8 +62,7 @@ class Searching {
     }
     set_own_bytes();
     const search::BestChoice best = search::best_choice(
-        items_, [this](const search::Chosen& chosen) { return bytes(scheme(chosen)).peak; },
-        limits);
+        items_, [this](const search::Chosen& chosen) { return cost(scheme(chosen)); }, limits);
     return {.scheme = scheme(best.options),
             .gain = best.gain,
             .bytes = best.cost,
@@ -105,12 +113,28 @@ class Searching {
     return made;
   }
 
+  [[nodiscard]] TrainerOptions training(const UpdateScheme& scheme) const {
+    TrainerOptions made = options_.training;
+    made.scheme = scheme;
+    made.memory_budget = 0;
+    return made;
+  }
+
+  [[nodiscard]] double instructions(const UpdateScheme& scheme) const {
+    return predict_instructions(graph_, training(scheme), limit_->core).total();
+  }
+
+  // Its planned peak; more than any budget where a step takes too many instructions.
+  int64_t cost(const UpdateScheme& scheme) {
+    if (limit_ != nullptr && instructions(scheme) > limit_->instructions) {
+      return std::numeric_limits<int64_t>::max();
+    }
+    return bytes(scheme).peak;
+  }
+
   Bytes bytes(const UpdateScheme& scheme) {
-    TrainerOptions training = options_.training;
-    training.scheme = scheme;
-    training.memory_budget = 0;
     ++plans_;
-    const Plan plan = plan_training(graph_, training);
+    const Plan plan = plan_training(graph_, training(scheme));
     const int64_t in_flash = options_.frozen_in_flash ? plan.read_only_bytes : 0;
     return {plan.planned_peak_bytes - in_flash, plan.parameter_bytes - in_flash + plan.state_bytes};
   }
@@ -131,6 +155,7 @@ class Searching {
   const Graph& graph_;
   const Contributions& contributions_;
   const SchemeSearchOptions& options_;
+  const InstructionLimit* limit_;
   search::Parts parts_;
   std::vector<search::Item> items_;  // biases first, then layers
   std::vector<std::string> layers_;
@@ -140,10 +165,25 @@ class Searching {
 
 }  // namespace
 
+namespace {
+
+FoundScheme search_within(const Graph& graph, const Contributions& contributions,
+                          const SchemeSearchOptions& options, const InstructionLimit* limit) {
+  if (options.memory_budget <= 0) throw Error("search", "a memory budget in bytes is missing");
+  return Searching(graph, contributions, options, limit).run();
+}
+
+}  // namespace
+
 FoundScheme search_scheme(const Graph& graph, const Contributions& contributions,
                           const SchemeSearchOptions& options) {
-  if (options.memory_budget <= 0) throw Error("search", "a memory budget in bytes is missing");
-  return Searching(graph, contributions, options).run();
+  return search_within(graph, contributions, options, nullptr);
+}
+
+FoundScheme search_scheme(const Graph& graph, const Contributions& contributions,
+                          const SchemeSearchOptions& options, const InstructionLimit& limit) {
+  if (!(limit.instructions > 0.0)) throw Error("search", "a limit of instructions must be above 0");
+  return search_within(graph, contributions, options, &limit);
 }
 
 }  // namespace thimble
