@@ -77,8 +77,8 @@ static inline double integer_number(const void* numbers, const integer_dims* d, 
                     : (double)((const int8_t*)numbers)[place];
 }
 
-static inline double integer_unit(const void* units, const integer_walk* w) {
-  return units ? (double)((const real*)units)[w->unit] : 1.0;
+static inline real integer_unit(const void* units, const integer_walk* w) {
+  return units ? ((const real*)units)[w->unit] : 1;
 }
 
 /* What the rule reads for the elements [first, first + count): derivatives by real numbers, and
@@ -89,25 +89,34 @@ static void integer_begin(real* change, real* grad, const void* const* in, const
   const int adds = d->decay != 0.0 && !d->shrinks;
   integer_walk w = integer_walk_from(d, first);
   for (int i = 0; i < count; ++i, integer_walk_on(&w, d)) {
-    const double unit = integer_unit(in[INTEGER_UNITS], &w);
-    double decay = 0.0;
+    const real unit = integer_unit(in[INTEGER_UNITS], &w);
+    grad[i] = given[i] / unit;
     if (adds) {
-      decay = d->decay * unit * integer_number(in[INTEGER_PARAM], d, integer_place(&w, d, indices));
+      const double number = integer_number(in[INTEGER_PARAM], d, integer_place(&w, d, indices));
+      grad[i] = (real)((double)given[i] / (double)unit + d->decay * (double)unit * number);
     }
-    grad[i] = (real)((double)given[i] / unit + decay);
     change[i] = 0;
   }
 }
 
 /* By how much a change moves a number: word / 2^32 is drawn from [0, 1). */
-static inline int64_t integer_rounded(double change, uint32_t word) {
-  double size = change < 0.0 ? -change : change;
+static inline int64_t integer_rounded(real change, uint32_t word) {
+  const real size = change < 0 ? -change : change;
   int64_t steps;
-  if (!(size > 0.0)) return 0;
-  if (size > INTEGER_MOST_CHANGE) size = INTEGER_MOST_CHANGE;
-  steps = (int64_t)size;
-  if ((double)word < (size - (double)steps) * 0x1p32) ++steps;
-  return change < 0.0 ? -steps : steps;
+  real rest; /* times 2^32 */
+  uint32_t whole_rest;
+  if (!(size > 0)) return 0;
+  if (size < (real)0x1p30) {
+    const int32_t whole = (int32_t)size;
+    steps = whole;
+    rest = (size - (real)whole) * (real)0x1p32;
+  } else {
+    steps = (int64_t)(size < (real)INTEGER_MOST_CHANGE ? size : (real)INTEGER_MOST_CHANGE);
+    rest = 0;
+  }
+  whole_rest = (uint32_t)rest;
+  if (word < whole_rest || (word == whole_rest && rest > (real)whole_rest)) ++steps;
+  return change < 0 ? -steps : steps;
 }
 
 /* The nearest whole number, halves to even; |x| below 2^51. */
@@ -152,12 +161,15 @@ static void integer_end(void* const* out, const void* const* in, const real* cha
   integer_walk w = integer_walk_from(d, first);
   for (int i = 0; i < count; ++i, integer_walk_on(&w, d)) {
     const int place = integer_place(&w, d, indices);
-    double moves = (double)change[i] / integer_unit(in[INTEGER_UNITS], &w);
+    const real unit = integer_unit(in[INTEGER_UNITS], &w);
+    const double shrinks = d->shrinks ? shrink * integer_number(out[0], d, place) : 0.0;
     int64_t steps;
-    if (d->shrinks) moves -= shrink * integer_number(out[0], d, place);
     if (has_residual) {
+      const double moves = (double)change[i] / (double)unit - shrinks;
       steps = integer_with_residual(moves, (int16_t*)out[1] + first + i);
     } else {
+      real moves = change[i] / unit;
+      if (d->shrinks) moves = (real)((double)change[i] / (double)unit - shrinks);
       if (place / 4 != drawn) {
         drawn = place / 4;
         block = philox_at((const uint32_t*)in[INTEGER_RNG], d->stream, (uint32_t)drawn);
