@@ -173,8 +173,8 @@ void add_search(CLI::App& app, Action& action) {
   choice(*command, "--core", options->limit.core, kCores,
          "the core that instructions are counted for [m7]");
   command->add_flag("--frozen-in-flash", options->search.frozen_in_flash,
-                    "do not count parameters that no step changes: on a microcontroller they lie "
-                    "in flash");
+                    "plan the step as C of thimble export-c: with reference kernels, and what no "
+                    "step changes lies in flash and does not count");
   command
       ->add_option("--plans", options->search.evaluations,
                    "plans before the exact search is cut short, and an evolutionary one makes as "

@@ -78,7 +78,8 @@ struct AnalyzeOptions {
 struct SchemeSearchOptions {
   TrainerOptions training;    // what the plan depends on; its scheme and budget are not asked
   int64_t memory_budget = 0;  // most bytes of a step's planned peak
-  // Parameters that no step changes are not counted: they lie in a microcontroller's flash.
+  // The step is planned as the C source of thimble export-c: with reference kernels, on one thread.
+  // Parameters that no step changes, and constants, are not counted: they lie in flash.
   bool frozen_in_flash = false;
   int64_t evaluations = 2000;  // plans before the search is cut short (see FoundScheme::is_best)
   // Called after each plan with their number; returns whether to go on.

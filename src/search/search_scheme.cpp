@@ -1,5 +1,6 @@
 // The sparse update that adds most within a budget.
 #include <fmt/format.h>
+#include <thimble/compiled_training.h>
 #include <thimble/instruction_model.h>
 #include <thimble/scheme_search.h>
 #include <thimble/trainer.h>
@@ -10,6 +11,7 @@
 #include "ir/graph.h"
 #include "search/options.h"
 #include "search/parts.h"
+#include "train/state.h"
 
 namespace thimble {
 namespace {
@@ -134,9 +136,22 @@ class Searching {
 
   Bytes bytes(const UpdateScheme& scheme) {
     ++plans_;
-    const Plan plan = plan_training(graph_, training(scheme));
+    const Plan plan = options_.frozen_in_flash ? device_plan(training(scheme))
+                                               : plan_training(graph_, training(scheme));
     const int64_t in_flash = options_.frozen_in_flash ? plan.read_only_bytes : 0;
-    return {plan.planned_peak_bytes - in_flash, plan.parameter_bytes - in_flash + plan.state_bytes};
+    const int64_t constants =
+        options_.frozen_in_flash ? plan.constant_bytes + plan.constant_padding_bytes : 0;
+    return {plan.planned_peak_bytes - in_flash - constants,
+            plan.parameter_bytes - in_flash + plan.state_bytes};
+  }
+
+  // As C of thimble export-c: reference kernels, one thread, samples of the caller.
+  [[nodiscard]] Plan device_plan(TrainerOptions training) const {
+    training.threads = 1;
+    training.swap = Swap::never;
+    training.input_pipeline_bytes = 1;
+    const CompileFor device{.plain_kernels = true};
+    return train::State(graph_.ir(), training, nullptr, &device).plan();
   }
 
   // What each option keeps from step to step adds to every choice.

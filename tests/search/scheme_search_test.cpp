@@ -242,8 +242,13 @@ TEST(search_scheme, finds_the_best_of_all) {
     const auto bytes = [&](const UpdateScheme& scheme) {
       TrainerOptions training = options.training;
       training.scheme = scheme;
-      const Plan plan = plan_training(trained(), training);
-      return plan.planned_peak_bytes - (in_flash ? plan.read_only_bytes : 0);
+      if (!in_flash) return plan_training(trained(), training).planned_peak_bytes;
+      training.threads = 1;
+      training.swap = Swap::never;
+      training.input_pipeline_bytes = 1;
+      const Plan plan = CompiledTraining(trained(), training, {.plain_kernels = true}).plan();
+      return plan.planned_peak_bytes - plan.read_only_bytes - plan.constant_bytes -
+             plan.constant_padding_bytes;
     };
     std::vector<std::pair<int64_t, double>> all;
     for (const UpdateScheme& scheme : all_schemes(parts)) {
