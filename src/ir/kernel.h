@@ -39,7 +39,7 @@ struct KernelCall {
   SwapTransfers* swap = nullptr;  // null if the step swaps nothing
 };
 
-// A kernel in the call form of the executor. Immutable. Two pointers.
+// A kernel in the call form of the executor. Immutable.
 class KernelFn {
  public:
   using Run = void (*)(const KernelCall&);
@@ -50,8 +50,9 @@ class KernelFn {
   constexpr KernelFn() = default;
   constexpr KernelFn(std::nullptr_t) {}  // NOLINT: implicit by design
   // name: null for a function that exists in C++ alone.
-  constexpr KernelFn(Run run, Name name = nullptr)  // NOLINT: implicit by design
-      : run_(run), name_(name) {}
+  constexpr KernelFn(Run run, Name name = nullptr,  // NOLINT: implicit by design
+                     bool takes_workspace = true)
+      : run_(run), name_(name), takes_workspace_(takes_workspace) {}
   // A lambda without captures.
   template <class F>
   requires(std::is_class_v<F>&& std::is_convertible_v<F, Run>) constexpr KernelFn(F run)  // NOLINT
@@ -64,10 +65,13 @@ class KernelFn {
     return name_ == nullptr ? nullptr : name_(params);
   }
   [[nodiscard]] constexpr Name name_function() const { return name_; }
+  // False if the kernel never asks for one.
+  [[nodiscard]] constexpr bool takes_workspace() const { return takes_workspace_; }
 
  private:
   Run run_ = nullptr;
   Name name_ = nullptr;
+  bool takes_workspace_ = true;
 };
 
 namespace detail {
@@ -121,6 +125,11 @@ consteval bool takes_pool(void (*)(Args...)) {
   return (std::is_same_v<Args, parallel::ThreadPool&> || ...);
 }
 
+template <class... Args>
+consteval bool takes_workspace(void (*)(Args...)) {
+  return (std::is_same_v<Args, void*> || ...);
+}
+
 template <auto kernel>
 const char* kernel_name(const void* /*params*/) {
   return __PRETTY_FUNCTION__;
@@ -151,7 +160,7 @@ constexpr KernelFn kernel_fn() {
     if constexpr (detail::takes_pool(kernel)) {
       return run;
     } else {
-      return {run, &detail::kernel_name<kernel>};
+      return {run, &detail::kernel_name<kernel>, detail::takes_workspace(kernel)};
     }
   }
 }

@@ -229,9 +229,8 @@ Params ChosenKernels::params(const KernelContext& c) const {
 
 int64_t ChosenKernels::workspace(const Params& params, int threads, bool wants_fast) const {
   if (widens) return widened_workspace(*op, params, threads, wants_fast);
-  // The fast kernel's, if there is one; a reference kernel beside it needs none.
-  const KernelFn other = typed != nullptr ? typed->fast : op->kernels.fast;
-  if (!wants_fast && other != nullptr) return 0;
+  const KernelFn reference = typed != nullptr ? typed->ref : op->kernels.ref;
+  if (!wants_fast && !reference.takes_workspace()) return 0;
   const auto bytes = typed != nullptr ? typed->workspace : op->kernels.workspace;
   return bytes == nullptr ? 0 : bytes(params, threads);
 }

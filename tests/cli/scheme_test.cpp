@@ -101,7 +101,8 @@ TEST(search, finds_a_scheme_that_train_takes) {
   EXPECT_NE(read_text(folder / "s.html").find("<circle"), std::string::npos);
   std::vector<std::string> as_json = search;
   as_json.push_back("--json");
-  EXPECT_EQ(keys(json_of(run(as_json))), "scheme gain bytes is_best plans recipe file");
+  EXPECT_EQ(keys(json_of(run(as_json))),
+            "scheme gain bytes is_best plans recipe file core instructions");
   const Outcome planned = run({"plan", "lenet5", "--optimizer", "sgd", "--scheme", scheme});
   EXPECT_EQ(planned.code, 0) << planned.err;
   std::vector<std::string> small = search;
