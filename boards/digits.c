@@ -1,6 +1,7 @@
-/* A device that learns one person's digits, streamed from the files of MNIST's form that ./run demo-mcu
-   writes. The model is one that thimble export-c wrote: image f32[1, 28, 28, 1], digit i32[1], logits.
-   Each image is there once: learnt and forgotten. Prints what it recognises before and after. */
+/* A device that learns one person's digits, streamed from the files of MNIST's form that ./run
+   demo-mcu writes. The model is one that thimble export-c wrote: image f32[1, 28, 28, 1], digit
+   i32[1], logits. Each image is there once: learnt and forgotten. Prints what it recognises before
+   and after. */
 #include <stdio.h>
 
 #include "board.h"
@@ -21,14 +22,16 @@ static int stream_open(stream* s, const char* images, const char* labels) {
   uint8_t head[IMAGE_HEAD];
   s->images = board_open(images, 0);
   s->labels = board_open(labels, 0);
-  return s->images >= 0 && s->labels >= 0 && board_read(s->images, head, IMAGE_HEAD) == IMAGE_HEAD &&
+  return s->images >= 0 && s->labels >= 0 &&
+         board_read(s->images, head, IMAGE_HEAD) == IMAGE_HEAD &&
          board_read(s->labels, head, LABEL_HEAD) == LABEL_HEAD;
 }
 
 /* The next image and its digit; 0 at the end. */
 static int stream_next(stream* s, int32_t* digit) {
   uint8_t label;
-  if (board_read(s->images, pixels, PIXELS) != PIXELS || board_read(s->labels, &label, 1) != 1) return 0;
+  if (board_read(s->images, pixels, PIXELS) != PIXELS || board_read(s->labels, &label, 1) != 1)
+    return 0;
   for (int i = 0; i < PIXELS; ++i) image[i] = (float)pixels[i] / 255.0F;
   *digit = label;
   return 1;
@@ -72,7 +75,8 @@ int main(void) {
   uint32_t hash = 2166136261U;
   if (thimble_init(&model, arena, sizeof arena, state, sizeof state) != THIMBLE_OK) return 1;
   const int before = recognised(&model);
-  if (before < 0 || !stream_open(&s, "train-images-idx3-ubyte", "train-labels-idx1-ubyte")) return 2;
+  if (before < 0 || !stream_open(&s, "train-images-idx3-ubyte", "train-labels-idx1-ubyte"))
+    return 2;
   board_print_number("tested", TESTED);
   board_print_number("recognised_before", (uint64_t)before);
   for (; stream_next(&s, &digit); ++learnt) {

@@ -110,11 +110,11 @@ else
   done
 
   # int8 weights, all of them trained; Cortex-M also with the instructions of its DSP extension.
-  "$thimble" save lenet5 --seed 5 -o "$work/f32.safetensors" >"$work/found" 2>&1 &&
-    "$thimble" quantize "$work/f32.safetensors" --samples 16 --limit-test 10 -o "$work/int8.safetensors" \
-      >"$work/found" 2>&1 &&
-    "$thimble" adapt "$work/int8.safetensors" --trainable '*' -o "$work/trained.safetensors" >"$work/found" 2>&1 ||
-    cat "$work/found"
+  {
+    "$thimble" save lenet5 --seed 5 -o "$work/f32.safetensors" &&
+      "$thimble" quantize "$work/f32.safetensors" --samples 16 --limit-test 10 -o "$work/int8.safetensors" &&
+      "$thimble" adapt "$work/int8.safetensors" --trainable '*' -o "$work/trained.safetensors"
+  } >"$work/found" 2>&1 || cat "$work/found"
   for target in c99 cortex-m-dsp; do
     "$thimble" export-c "$work/trained.safetensors" --batch 1 --optimizer sgd:momentum=0 --freeze 'dense1*' \
       --target "$target" --out "$work/$target" >"$work/found" 2>&1 || cat "$work/found"
