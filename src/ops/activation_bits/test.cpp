@@ -1,13 +1,21 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <vector>
 
 #include "harness/op_run.h"
+#include "ops/activation_bits/dims.h"
 #include "ops/families/unary/unary_cases.h"
 
 namespace thimble::test::activation_bits_test {
 namespace {
+
+namespace micro {
+using real = float;
+#include "ops/families/unary/grad_by_bits_micro.h"
+}  // namespace micro
 
 ir::Attrs tested(BitTest test, double low, double high = 0.0) {
   return ir::Attrs::of(ActivationBitsAttrs{test, low, high});
@@ -59,4 +67,24 @@ TEST(activation_bits, decides_bounds_and_nan_as_the_activations_do) {
 }
 
 }  // namespace
+TEST(grad_by_bits, of_microcontrollers_has_the_results_of_the_reference) {
+  for (const int n : {5, 8, 2051}) {
+    std::vector<float> dy;
+    std::vector<uint8_t> bits;
+    for (int i = 0; i < n; ++i) dy.push_back(static_cast<float>(i) - 100.5F);
+    for (int i = 0; i < n; i += 8) bits.push_back(static_cast<uint8_t>(i / 8));
+    for (const float slope : {0.0F, 0.25F}) {
+      const grad_by_bits_dims d{n, slope};
+      std::vector<float> wanted;
+      for (size_t i = 0; i < dy.size(); ++i) {
+        const bool is_set = (bits[i / 8] >> (i % 8) & 1) != 0;
+        wanted.push_back(is_set ? dy[i] : slope != 0 ? slope * dy[i] : 0.0F);
+      }
+      std::vector<float> made = dy;  // in place
+      micro::grad_by_bits_ref(made.data(), made.data(), bits.data(), &d);
+      EXPECT_EQ(made, wanted) << n << " " << slope;
+    }
+  }
+}
+
 }  // namespace thimble::test::activation_bits_test

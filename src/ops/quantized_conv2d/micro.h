@@ -6,11 +6,9 @@ static void quantized_micro_image(const quantized_micro_out* out, const int8_t* 
                                   const int32_t* bias, const quantized_conv2d_dims* dims) {
   const conv_dims* d = &dims->conv;
   for (int n = 0; n < d->n; ++n) {
-    for (int p = 0; p < d->p; ++p) {
-      quantized_micro_row(out, ((ptrdiff_t)n * d->p + p) * d->q * d->k,
-                          x + (ptrdiff_t)n * d->h * d->w * d->c, d->h, w, bias, dims,
-                          QUANTIZED_FACTORS(dims), p);
-    }
+    quantized_micro_rows(out, (ptrdiff_t)n * d->p * d->q * d->k,
+                         x + (ptrdiff_t)n * d->h * d->w * d->c, d->h, w, bias, dims,
+                         QUANTIZED_FACTORS(dims), 0, d->p);
   }
 }
 

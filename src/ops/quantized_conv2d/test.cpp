@@ -19,7 +19,7 @@ namespace micro {
 }
 #undef THIMBLE_OPS_COMMON_CONV_MICRO_H_
 namespace dsp {
-#include "ops/families/quantized/conv_cortex_m_dsp.h"
+#include "ops/families/quantized/depthwise_cortex_m_dsp.h"
 #include "ops/quantized_conv2d/micro.h"
 }  // namespace dsp
 
@@ -318,7 +318,18 @@ std::vector<MicroCase> micro_cases() {
           of("depthwise_of_few_columns", 3, 3, 4, 4, 3, 1, 1, 1, 4),
           of("depthwise_with_a_stride", 11, 12, 3, 3, 7, 2, 3, 1, 3),
           of("depthwise_of_5", 4, 8, 3, 3, 5, 1, 2, 1, 3),
-          of("depthwise_dilated", 9, 9, 2, 2, 3, 1, 2, 2, 2)};
+          of("depthwise_dilated", 9, 9, 2, 2, 3, 1, 2, 2, 2),
+          of("pointwise_of_eights", 2, 6, 24, 8, 1, 1, 0, 1, 1),
+          of("colours_without_padding", 7, 10, 3, 8, 3, 2, 0, 1, 1),
+          of("depthwise_of_four_channels", 9, 9, 4, 4, 3, 1, 1, 1, 4),
+          of("depthwise_of_eight_channels", 4, 4, 8, 8, 5, 1, 2, 1, 8),
+          of("depthwise_of_7", 8, 8, 8, 8, 7, 1, 3, 1, 8),
+          of("depthwise_of_7_with_a_stride", 17, 13, 12, 12, 7, 2, 3, 1, 12),
+          of("depthwise_of_3_with_a_stride", 8, 8, 8, 8, 3, 2, 1, 1, 8),
+          of("depthwise_of_2", 5, 6, 4, 4, 2, 1, 0, 1, 4),
+          of("depthwise_of_4_with_a_stride", 9, 10, 4, 4, 4, 2, 1, 1, 4),
+          of("depthwise_of_9", 9, 6, 4, 4, 9, 1, 4, 1, 4),
+          of("depthwise_in_parts", 70, 60, 4, 4, 3, 1, 1, 1, 4)};
 }
 
 TEST(quantized_conv2d, of_microcontrollers_has_the_results_of_the_reference) {

@@ -3,22 +3,23 @@
 #include "ops/families/quantized/sum_micro.h"
 #include "ops/quantized_conv2d_input_grad/dims.h"
 
-/* dx[i,c] = sum over k of dy[i,k] w[k,c], for four pixels and four channels. */
-static void quantized_input_grad_tile(real* dx, const real* dy, const int8_t* w, int channels,
-                                      int from_channels) {
-  real a0 = 0, a1 = 0, a2 = 0, a3 = 0;
-  real b0 = 0, b1 = 0, b2 = 0, b3 = 0;
-  real c0 = 0, c1 = 0, c2 = 0, c3 = 0;
-  real d0 = 0, d1 = 0, d2 = 0, d3 = 0;
+/* dx[i,c] += sum over n channels k of dy[i,k] w[k,c], for four pixels and four channels; w: [n,4],
+   converted to f32. */
+static void quantized_input_grad_tile(real* dx, const real* dy, const real* w, int channels,
+                                      int from_channels, int n) {
+  real* const dx1 = dx + channels;
+  real* const dx2 = dx1 + channels;
+  real* const dx3 = dx2 + channels;
+  real a0 = dx[0], a1 = dx[1], a2 = dx[2], a3 = dx[3];
+  real b0 = dx1[0], b1 = dx1[1], b2 = dx1[2], b3 = dx1[3];
+  real c0 = dx2[0], c1 = dx2[1], c2 = dx2[2], c3 = dx2[3];
+  real d0 = dx3[0], d1 = dx3[1], d2 = dx3[2], d3 = dx3[3];
   const real* dy1 = dy + from_channels;
   const real* dy2 = dy1 + from_channels;
   const real* dy3 = dy2 + from_channels;
-  const real* const end = dy1;
-  while (dy != end) {
-    const real w0 = (real)w[0];
-    const real w1 = (real)w[1];
-    const real w2 = (real)w[2];
-    const real w3 = (real)w[3];
+  const real* const end = w + 4 * n;
+  for (; w != end; w += 4) {
+    const real w0 = w[0], w1 = w[1], w2 = w[2], w3 = w[3];
     real pixel = *dy++;
     a0 = quantized_micro_plus(a0, pixel, w0);
     a1 = quantized_micro_plus(a1, pixel, w1);
@@ -39,27 +40,23 @@ static void quantized_input_grad_tile(real* dx, const real* dy, const int8_t* w,
     d1 = quantized_micro_plus(d1, pixel, w1);
     d2 = quantized_micro_plus(d2, pixel, w2);
     d3 = quantized_micro_plus(d3, pixel, w3);
-    w += channels;
   }
   dx[0] = a0;
   dx[1] = a1;
   dx[2] = a2;
   dx[3] = a3;
-  dx += channels;
-  dx[0] = b0;
-  dx[1] = b1;
-  dx[2] = b2;
-  dx[3] = b3;
-  dx += channels;
-  dx[0] = c0;
-  dx[1] = c1;
-  dx[2] = c2;
-  dx[3] = c3;
-  dx += channels;
-  dx[0] = d0;
-  dx[1] = d1;
-  dx[2] = d2;
-  dx[3] = d3;
+  dx1[0] = b0;
+  dx1[1] = b1;
+  dx1[2] = b2;
+  dx1[3] = b3;
+  dx2[0] = c0;
+  dx2[1] = c1;
+  dx2[2] = c2;
+  dx2[3] = c3;
+  dx3[0] = d0;
+  dx3[1] = d1;
+  dx3[2] = d2;
+  dx3[3] = d3;
 }
 
 /* The same of one pixel and channel. */
@@ -72,24 +69,40 @@ static real quantized_input_grad_one(const real* dy, const int8_t* w, int channe
   return sum;
 }
 
+/* Channels of dy whose weights are converted at once. */
+#define QUANTIZED_MICRO_FROM 64
+
 /* Windows of one pixel. */
 static void quantized_input_grad_pointwise(real* dx, const real* dy, const int8_t* w, int pixels,
                                            int channels, int from_channels) {
-  int i = 0;
-  for (; i + 4 <= pixels; i += 4, dx += 4 * channels, dy += 4 * from_channels) {
-    int c = 0;
-    for (; c + 4 <= channels; c += 4) {
-      quantized_input_grad_tile(dx + c, dy, w + c, channels, from_channels);
-    }
-    for (; c < channels; ++c) {
-      for (int j = 0; j < 4; ++j) {
-        dx[j * channels + c] =
-            quantized_input_grad_one(dy + j * from_channels, w + c, channels, from_channels);
+  const int tiled_pixels = pixels & ~3;
+  const int tiled = channels & ~3;
+  real floats[4 * QUANTIZED_MICRO_FROM];
+  for (int i = 0; i < tiled_pixels; ++i) {
+    real* const pixel = dx + (ptrdiff_t)i * channels;
+    for (int c = 0; c < tiled; ++c) pixel[c] = 0;
+  }
+  for (int c = 0; c < tiled; c += 4) {
+    for (int first = 0; first < from_channels; first += QUANTIZED_MICRO_FROM) {
+      const int rest = from_channels - first;
+      const int n = rest < QUANTIZED_MICRO_FROM ? rest : QUANTIZED_MICRO_FROM;
+      const int8_t* from = w + (ptrdiff_t)first * channels + c;
+      real* const end = floats + 4 * n;
+      for (real* to = floats; to != end; to += 4, from += channels) {
+        to[0] = (real)from[0];
+        to[1] = (real)from[1];
+        to[2] = (real)from[2];
+        to[3] = (real)from[3];
+      }
+      for (int i = 0; i < tiled_pixels; i += 4) {
+        quantized_input_grad_tile(dx + (ptrdiff_t)i * channels + c,
+                                  dy + (ptrdiff_t)i * from_channels + first, floats, channels,
+                                  from_channels, n);
       }
     }
   }
-  for (; i < pixels; ++i, dx += channels, dy += from_channels) {
-    for (int c = 0; c < channels; ++c) {
+  for (int i = 0; i < pixels; ++i, dx += channels, dy += from_channels) {
+    for (int c = i < tiled_pixels ? tiled : 0; c < channels; ++c) {
       dx[c] = quantized_input_grad_one(dy, w + c, channels, from_channels);
     }
   }
@@ -143,6 +156,98 @@ static void quantized_conv2d_input_grad_ref(real* dx, const real* dy, const int8
   }
 }
 
+/* Numbers of a channel of the image with the edge that windows reach, and taps of a window. */
+#define QUANTIZED_MICRO_PLANE 256
+#define QUANTIZED_MICRO_PLANE_TAPS 64
+
+/* Numbers of a row of such an image: four results are computed at once. */
+static inline int quantized_micro_pitch(const conv2d_input_grad_dims* d) {
+  return ((d->w + 3) & ~3) + d->s - 1;
+}
+
+/* Whether a channel fits. */
+static int quantized_micro_has_plane(const conv2d_input_grad_dims* d) {
+  return (d->h + d->r - 1) * quantized_micro_pitch(d) <= QUANTIZED_MICRO_PLANE &&
+         d->r * d->s <= QUANTIZED_MICRO_PLANE_TAPS && d->dilation_h == 1 && d->dilation_w == 1 &&
+         d->p == d->h && d->q == d->w && d->pad_top >= 0 && d->pad_top < d->r && d->pad_left >= 0 &&
+         d->pad_left < d->s;
+}
+
+#define QUANTIZED_MICRO_TAP(tap, x0, x1, x2, x3) \
+  {                                              \
+    const real t_ = tap;                         \
+    a0 = quantized_micro_plus(a0, x0, t_);       \
+    a1 = quantized_micro_plus(a1, x1, t_);       \
+    a2 = quantized_micro_plus(a2, x2, t_);       \
+    a3 = quantized_micro_plus(a3, x3, t_);       \
+  }
+
+/* to = four results side by side. x: the last row of their windows. */
+static void quantized_micro_plane_four(real* to, const real* x, int pitch, const real* taps, int r,
+                                       int s) {
+  real a0 = 0, a1 = 0, a2 = 0, a3 = 0;
+  for (; r > 0; --r, x -= pitch, taps += s) {
+    if (s == 3) {
+      const real x0 = x[0], x1 = x[1], x2 = x[2], x3 = x[3], x4 = x[4], x5 = x[5];
+      QUANTIZED_MICRO_TAP(taps[0], x2, x3, x4, x5)
+      QUANTIZED_MICRO_TAP(taps[1], x1, x2, x3, x4)
+      QUANTIZED_MICRO_TAP(taps[2], x0, x1, x2, x3)
+    } else if (s == 5) {
+      const real x0 = x[0], x1 = x[1], x2 = x[2], x3 = x[3];
+      const real x4 = x[4], x5 = x[5], x6 = x[6], x7 = x[7];
+      QUANTIZED_MICRO_TAP(taps[0], x4, x5, x6, x7)
+      QUANTIZED_MICRO_TAP(taps[1], x3, x4, x5, x6)
+      QUANTIZED_MICRO_TAP(taps[2], x2, x3, x4, x5)
+      QUANTIZED_MICRO_TAP(taps[3], x1, x2, x3, x4)
+      QUANTIZED_MICRO_TAP(taps[4], x0, x1, x2, x3)
+    } else {
+      for (int i = 0; i < s; ++i) {
+        const real* const from = x + s - 1 - i;
+        QUANTIZED_MICRO_TAP(taps[i], from[0], from[1], from[2], from[3])
+      }
+    }
+  }
+  to[0] = a0;
+  to[1] = a1;
+  to[2] = a2;
+  to[3] = a3;
+}
+
+/* quantized_depthwise_input_grad_ref by way of a copy of a channel with zeros around it: they add
+   nothing to sums, which begin with 0. */
+static void quantized_micro_planes(real* dx, const real* dy, const int8_t* w,
+                                   const conv2d_input_grad_dims* d) {
+  real plane[QUANTIZED_MICRO_PLANE];
+  real taps[QUANTIZED_MICRO_PLANE_TAPS];
+  const int pitch = quantized_micro_pitch(d);
+  const int channels = d->c;
+  const int count = d->r * d->s;
+  real* const image = plane + (d->r - 1 - d->pad_top) * pitch + d->s - 1 - d->pad_left;
+  for (int i = 0; i < QUANTIZED_MICRO_PLANE; ++i) plane[i] = 0;
+  for (int n = 0; n < d->n; ++n) {
+    const ptrdiff_t offset = (ptrdiff_t)n * d->h * d->w * channels;
+    const int8_t* tap = w;
+    for (int c = 0; c < channels; ++c) {
+      const real* from = dy + offset + c;
+      real* to = dx + offset + c;
+      for (int t = 0; t < count; ++t) taps[t] = (real)*tap++;
+      for (int h = 0; h < d->h; ++h) {
+        real* cell = image + h * pitch;
+        for (real* const end = cell + d->w; cell != end; from += channels) *cell++ = *from;
+      }
+      for (int h = 0; h < d->h; ++h) {
+        const real* const last = plane + (h + d->r - 1) * pitch;
+        for (int column = 0; column < d->w; column += 4) {
+          const int left = d->w - column;
+          real four[4];
+          quantized_micro_plane_four(four, last + column, pitch, taps, d->r, d->s);
+          for (int i = 0; i < 4 && i < left; ++i, to += channels) *to = four[i];
+        }
+      }
+    }
+  }
+}
+
 /* See ref.h: dx may be dy. Of each channel, rows of dy wait in `kept`, of which the pointers of a
    window's rows are known before its pixels are computed. */
 static void quantized_depthwise_input_grad_ref(real* dx, const real* dy, const int8_t* w,
@@ -150,6 +255,10 @@ static void quantized_depthwise_input_grad_ref(real* dx, const real* dy, const i
   real kept[QUANTIZED_KEPT_NUMBERS];
   const int rows = (d->r - 1) * d->dilation_h - d->pad_top + 1;
   const int channels = d->c;
+  if (quantized_micro_has_plane(d)) {
+    quantized_micro_planes(dx, dy, w, d);
+    return;
+  }
   for (int n = 0; n < d->n; ++n) {
     const real* const image = dy + (ptrdiff_t)n * d->h * d->w * channels;
     for (int c = 0; c < channels; ++c) {

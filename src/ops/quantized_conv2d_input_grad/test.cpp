@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <random>
+#include <vector>
+
 #include "ops/families/quantized/quantized_cases.h"
 #include "ops/families/quantized/sum_micro.h"
 #include "ops/quantized_conv2d_input_grad/dims.h"
@@ -13,6 +16,10 @@ namespace micro {
 using real = float;
 #include "ops/quantized_conv2d_input_grad/micro.h"
 }  // namespace micro
+namespace dsp {
+using real = float;
+#include "ops/quantized_conv2d_input_grad/cortex_m_dsp.h"
+}  // namespace dsp
 
 OpCase gradient(const char* name, const Shape& dy, const Shape& weight, const Shape& dx,
                 Conv2dInputGradAttrs attrs = {}) {
@@ -176,6 +183,27 @@ TEST(quantized_conv2d_input_grad, of_microcontrollers_has_the_bits_of_the_refere
   for (const OpCase& test : in_place_convolutions()) {
     compare(test, "quantized_depthwise_input_grad",
             ir::kernel_fn<&micro::quantized_depthwise_input_grad_ref>());
+  }
+}
+
+TEST(quantized_conv2d_input_grad, tiles_of_cortex_m_have_the_bits_of_plain_ones) {
+  constexpr int kChannels = 6;
+  constexpr int kFrom = 9;
+  std::mt19937 random(8);
+  std::normal_distribution<float> normal;
+  const auto numbers = [&](size_t n) {
+    std::vector<float> made(n);
+    for (float& v : made) v = normal(random);
+    return made;
+  };
+  const std::vector<float> dy = numbers(4 * kFrom);
+  const std::vector<float> w = numbers(4 * kFrom);
+  for (const int n : {1, 2, 7, 8}) {
+    std::vector<float> wanted = numbers(4 * kChannels);
+    std::vector<float> made = wanted;
+    micro::quantized_input_grad_tile(wanted.data(), dy.data(), w.data(), kChannels, kFrom, n);
+    dsp::quantized_input_grad_tile(made.data(), dy.data(), w.data(), kChannels, kFrom, n);
+    EXPECT_EQ(made, wanted) << n;
   }
 }
 

@@ -7,5 +7,5 @@ static void quantized_conv2d_rows_row(int8_t* y, const int8_t* x, int rows, cons
                                       const int32_t* bias, const quantized_conv2d_dims* dims,
                                       const quantized_factor* factors, int p) {
   const quantized_micro_out out = quantized_micro_to(y, NULL, &dims->out);
-  quantized_micro_row(&out, 0, x, rows, w, bias, dims, factors, p);
+  quantized_micro_rows(&out, 0, x, rows, w, bias, dims, factors, p, p + 1);
 }

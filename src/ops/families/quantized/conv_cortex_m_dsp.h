@@ -4,6 +4,9 @@
  */
 #include "ops/families/quantized/conv_micro_dims.h"
 
+/* Of functions that have registers to themselves. */
+#define QUANTIZED_DSP_ALONE __attribute__((noinline))
+
 /* sum + the products of the lower and of the upper halves. */
 static inline int32_t quantized_dsp_products(uint32_t a, uint32_t b, int32_t sum) {
 #if defined(__ARM_FEATURE_DSP)
@@ -59,21 +62,68 @@ static inline uint32_t quantized_dsp_odd_of(uint32_t b) {
 #endif
 }
 
-/* In the place of the function of conv_micro.h. */
-static inline int8_t quantized_micro_clamped(int32_t v) {
+/* The nearest number of int8. */
+static inline int32_t quantized_dsp_byte(int32_t v) {
 #if defined(__ARM_FEATURE_DSP)
   int32_t result;
   __asm__("ssat %0, #8, %1" : "=r"(result) : "r"(v));
-  return (int8_t)result;
+  return result;
 #else
-  return (int8_t)(v < INT8_MIN ? INT8_MIN : v > INT8_MAX ? INT8_MAX : v);
+  return v < INT8_MIN ? INT8_MIN : v > INT8_MAX ? INT8_MAX : v;
 #endif
 }
+
+/* In the place of the function of conv_micro.h. */
+static inline int8_t quantized_micro_clamped(int32_t v) { return (int8_t)quantized_dsp_byte(v); }
 
 static inline uint32_t quantized_dsp_word(const void* from) {
   uint32_t word;
   memcpy(&word, from, sizeof word);
   return word;
+}
+
+/* Most taps of windows whose bytes are copied before they are extended. */
+#define QUANTIZED_DSP_BYTES 64
+
+/* to[0..n) = from[0..n). */
+static inline void quantized_dsp_copy(int8_t* to, const int8_t* from, int n) {
+  for (; n >= 4; n -= 4, to += 4, from += 4) memcpy(to, from, 4);
+  while (n-- > 0) *to++ = *from++;
+}
+
+/* The bytes of the window of pixel (p, q), dilation 1; those outside of the image are the zero
+   point. */
+static void quantized_dsp_bytes(int8_t* to, const int8_t* x, int rows,
+                                const quantized_conv2d_dims* dims, int p, int q) {
+  const conv_dims* d = &dims->conv;
+  const int left = q * d->stride_w - d->pad_left;
+  const int first = left < 0 ? (-left < d->s ? -left : d->s) : 0;
+  const int inside = d->w - left;
+  const int last = inside < first ? first : inside < d->s ? inside : d->s;
+  for (int r = 0; r < d->r; ++r, to += d->s * d->c) {
+    const int row = p * d->stride_h - d->pad_top + r;
+    const int is_inside = row >= 0 && row < d->h;
+    if (!is_inside || first > 0 || last < d->s) {
+      memset(to, dims->input_zero_point, (size_t)(d->s * d->c));
+    }
+    if (!is_inside) continue;
+    quantized_dsp_copy(to + first * d->c,
+                       x + ((ptrdiff_t)(row % rows) * d->w + left + first) * d->c,
+                       (last - first) * d->c);
+  }
+}
+
+/* Extends n bytes, a multiple of four, to cells of one pixel; less: see quantized_micro_fill. */
+static inline int16_t* quantized_dsp_extend(int16_t* to, const int8_t* from, int n, uint32_t less) {
+  const int8_t* const end = from + n;
+  while (from != end) {
+    const uint32_t word = quantized_dsp_word(from);
+    const uint32_t two[2] = {quantized_dsp_even(less, word), quantized_dsp_odd(less, word)};
+    memcpy(to, two, sizeof two);
+    from += 4;
+    to += 4 * QUANTIZED_MICRO_PIXELS;
+  }
+  return to;
 }
 
 /* Cells in blocks of four taps: of each pixel taps 0 and 2 and then 1 and 3, as bytes are extended.
@@ -85,9 +135,18 @@ static void quantized_micro_fill(int16_t* cells, const int8_t* x, int rows,
   const uint32_t less = ((uint32_t)-zero & 0xffffU) | (uint32_t)-zero << 16;
   const int channels = d->c;
   const int by_words = channels % 4 == 0;
+  const int taps = d->r * d->s * channels;
   for (int j = 0; j < QUANTIZED_MICRO_PIXELS; ++j) {
     int16_t* to = cells + 4 * j;
     int t = 0;
+    if (!by_words && d->dilation_h == 1 && d->dilation_w == 1 && taps <= QUANTIZED_DSP_BYTES &&
+        j < count) {
+      int8_t bytes[QUANTIZED_DSP_BYTES];
+      quantized_dsp_bytes(bytes, x, rows, dims, p, q + j);
+      for (t = taps; t % 4 != 0; ++t) bytes[t] = (int8_t)zero;
+      quantized_dsp_extend(to, bytes, (taps + 3) & ~3, less);
+      continue;
+    }
     for (int r = 0; r < d->r; ++r) {
       const int row = p * d->stride_h - d->pad_top + r * d->dilation_h;
       for (int s = 0; s < d->s; ++s) {
@@ -96,14 +155,7 @@ static void quantized_micro_fill(int16_t* cells, const int8_t* x, int rows,
         const int8_t* from =
             is_outside ? NULL : x + ((ptrdiff_t)(row % rows) * d->w + column) * channels;
         if (by_words && !is_outside) {
-          const int8_t* const end = from + channels;
-          while (from != end) {
-            const uint32_t word = quantized_dsp_word(from);
-            const uint32_t two[2] = {quantized_dsp_even(less, word), quantized_dsp_odd(less, word)};
-            memcpy(to, two, sizeof two);
-            from += 4;
-            to += 4 * QUANTIZED_MICRO_PIXELS;
-          }
+          to = quantized_dsp_extend(to, from, channels, less);
           t += channels;
           continue;
         }
@@ -118,64 +170,218 @@ static void quantized_micro_fill(int16_t* cells, const int8_t* x, int rows,
   }
 }
 
-/* sums[j] += of pixel j by four weights; a block of cells. */
-static inline void quantized_dsp_block(int32_t* sums, const int16_t* cells, uint32_t word) {
-  const uint32_t even = quantized_dsp_even_of(word);
-  const uint32_t odd = quantized_dsp_odd_of(word);
-  for (int j = 0; j < QUANTIZED_MICRO_PIXELS; ++j, cells += 4) {
-    sums[j] = quantized_dsp_products(quantized_dsp_word(cells), even, sums[j]);
-    sums[j] = quantized_dsp_products(quantized_dsp_word(cells + 2), odd, sums[j]);
+/* Of four weights, for four pixels; and as long as there are any. */
+#define QUANTIZED_DSP_FOUR            \
+  "ldr %[even], [%[w]], #4\n"         \
+  "ldmia %[x]!, {r4, r5, r6, r8}\n"   \
+  "sxtb16 %[odd], %[even], ror #8\n"  \
+  "sxtb16 %[even], %[even]\n"         \
+  "smlad %[s0], r4, %[even], %[s0]\n" \
+  "smlad %[s1], r6, %[even], %[s1]\n" \
+  "smlad %[s0], r5, %[odd], %[s0]\n"  \
+  "smlad %[s1], r8, %[odd], %[s1]\n"  \
+  "ldmia %[x]!, {r4, r5, r6, r8}\n"   \
+  "smlad %[s2], r4, %[even], %[s2]\n" \
+  "smlad %[s3], r6, %[even], %[s3]\n" \
+  "smlad %[s2], r5, %[odd], %[s2]\n"  \
+  "smlad %[s3], r8, %[odd], %[s3]\n"
+#define QUANTIZED_DSP_LOOP(body, last)                                                   \
+  __asm__ volatile("1:\n" body                                                           \
+                   "cmp %[w], %[end]\n"                                                  \
+                   "bne 1b\n"                                                            \
+                   : [w] "+r"(w), [x] "+r"(cells), [even] "=&r"(even), [odd] "=&r"(odd), \
+                     [s0] "+r"(s0), [s1] "+r"(s1), [s2] "+r"(s2), [s3] "+r"(s3)          \
+                   : [end] "r"(last)                                                     \
+                   : "r4", "r5", "r6", "r8", "cc", "memory")
+
+/* sums[j] += of pixel j by n weights of a channel, a multiple of four. cells: aligned to four
+   bytes. */
+static inline void quantized_dsp_sums(int32_t* sums, const int16_t* cells, const int8_t* w, int n) {
+  const int8_t* const end = w + n;
+  int32_t s0 = sums[0], s1 = sums[1], s2 = sums[2], s3 = sums[3];
+#if defined(__ARM_FEATURE_DSP)
+  const int8_t* const by_eight = w + (n & ~7);
+  uint32_t even, odd;
+  if (w != by_eight) QUANTIZED_DSP_LOOP(QUANTIZED_DSP_FOUR QUANTIZED_DSP_FOUR, by_eight);
+  if (w != end) QUANTIZED_DSP_LOOP(QUANTIZED_DSP_FOUR, end);
+#else
+  for (; w != end; w += 4, cells += 4 * QUANTIZED_MICRO_PIXELS) {
+    const uint32_t word = quantized_dsp_word(w);
+    const uint32_t even = quantized_dsp_even_of(word);
+    const uint32_t odd = quantized_dsp_odd_of(word);
+    s0 = quantized_dsp_products(quantized_dsp_word(cells), even, s0);
+    s0 = quantized_dsp_products(quantized_dsp_word(cells + 2), odd, s0);
+    s1 = quantized_dsp_products(quantized_dsp_word(cells + 4), even, s1);
+    s1 = quantized_dsp_products(quantized_dsp_word(cells + 6), odd, s1);
+    s2 = quantized_dsp_products(quantized_dsp_word(cells + 8), even, s2);
+    s2 = quantized_dsp_products(quantized_dsp_word(cells + 10), odd, s2);
+    s3 = quantized_dsp_products(quantized_dsp_word(cells + 12), even, s3);
+    s3 = quantized_dsp_products(quantized_dsp_word(cells + 14), odd, s3);
+  }
+#endif
+  sums[0] = s0;
+  sums[1] = s1;
+  sums[2] = s2;
+  sums[3] = s3;
+}
+
+/* The same where n is a multiple of eight, and not 0. */
+static inline void quantized_dsp_sums_of_eights(int32_t* sums, const int16_t* cells,
+                                                const int8_t* w, int n) {
+#if defined(__ARM_FEATURE_DSP)
+  const int8_t* const end = w + n;
+  int32_t s0 = sums[0], s1 = sums[1], s2 = sums[2], s3 = sums[3];
+  uint32_t even, odd;
+  QUANTIZED_DSP_LOOP(QUANTIZED_DSP_FOUR QUANTIZED_DSP_FOUR, end);
+  sums[0] = s0;
+  sums[1] = s1;
+  sums[2] = s2;
+  sums[3] = s3;
+#else
+  quantized_dsp_sums(sums, cells, w, n);
+#endif
+}
+
+/* The same of weights [first, taps) of the last block. */
+static QUANTIZED_DSP_ALONE void quantized_dsp_rest(int32_t* sums, const int16_t* cells,
+                                                   const int8_t* w, int first, int taps) {
+  cells += QUANTIZED_MICRO_PIXELS * first;
+  for (int t = first; t < taps; ++t) {
+    const int16_t* const cell = cells + (t & 1) * 2 + (t >> 1 & 1);
+    sums[0] += cell[0] * w[t];
+    sums[1] += cell[4] * w[t];
+    sums[2] += cell[8] * w[t];
+    sums[3] += cell[12] * w[t];
   }
 }
 
-/* The same of all weights of one channel. cells: aligned to four bytes. */
-static inline void quantized_dsp_channel(int32_t* sums, const int16_t* cells, const int8_t* w,
-                                         int taps) {
-  const int8_t* const end = w + (taps & ~3);
-#if defined(__ARM_FEATURE_DSP)
-  if (w != end) {
-    int32_t s0 = sums[0], s1 = sums[1], s2 = sums[2], s3 = sums[3];
-    uint32_t even, odd;
-    __asm__ volatile(
-        "1:\n"
-        "ldr %[even], [%[w]], #4\n"
-        "ldmia %[x]!, {r4, r5, r6, r8}\n"
-        "sxtb16 %[odd], %[even], ror #8\n"
-        "sxtb16 %[even], %[even]\n"
-        "smlad %[s0], r4, %[even], %[s0]\n"
-        "smlad %[s1], r6, %[even], %[s1]\n"
-        "smlad %[s0], r5, %[odd], %[s0]\n"
-        "smlad %[s1], r8, %[odd], %[s1]\n"
-        "ldmia %[x]!, {r4, r5, r6, r8}\n"
-        "cmp %[w], %[end]\n"
-        "smlad %[s2], r4, %[even], %[s2]\n"
-        "smlad %[s3], r6, %[even], %[s3]\n"
-        "smlad %[s2], r5, %[odd], %[s2]\n"
-        "smlad %[s3], r8, %[odd], %[s3]\n"
-        "bne 1b\n"
-        : [w] "+r"(w), [x] "+r"(cells), [even] "=&r"(even), [odd] "=&r"(odd), [s0] "+r"(s0),
-          [s1] "+r"(s1), [s2] "+r"(s2), [s3] "+r"(s3)
-        : [end] "r"(end)
-        : "r4", "r5", "r6", "r8", "cc", "memory");
-    sums[0] = s0;
-    sums[1] = s1;
-    sums[2] = s2;
-    sums[3] = s3;
-  }
-#else
-  for (; w != end; w += 4, cells += 4 * QUANTIZED_MICRO_PIXELS) {
-    quantized_dsp_block(sums, cells, quantized_dsp_word(w));
-  }
-#endif
-  if (taps % 4 != 0) {
-    int8_t last[4] = {0, 0, 0, 0};
-    for (int t = 0; t < (taps & 3); ++t) last[t] = w[t];
-    quantized_dsp_block(sums, cells, quantized_dsp_word(last));
-  }
+/* Adds a bit to a mask. */
+static inline void quantized_dsp_mark(uint8_t* bits, int bit, int is_set) {
+  if (is_set) *bits |= (uint8_t)bit;
 }
 
 #define QUANTIZED_DSP
 #include "ops/families/quantized/conv_micro.h"
+
+/* Four sums of a channel, without bias, become results that are not clamped yet. */
+static inline void quantized_dsp_levels(int32_t* v, int32_t bias, float scale, int32_t zero) {
+#if defined(__ARM_FEATURE_DSP) && defined(__ARM_FP)
+  int32_t v0 = v[0], v1 = v[1], v2 = v[2], v3 = v[3];
+  __asm__(
+      "qadd %[v0], %[v0], %[bias]\n"
+      "qadd %[v1], %[v1], %[bias]\n"
+      "qadd %[v2], %[v2], %[bias]\n"
+      "qadd %[v3], %[v3], %[bias]\n"
+      "vmov s12, s13, %[v0], %[v1]\n"
+      "vmov s14, s15, %[v2], %[v3]\n"
+      "vcvt.f32.s32 s12, s12\n"
+      "vcvt.f32.s32 s13, s13\n"
+      "vcvt.f32.s32 s14, s14\n"
+      "vcvt.f32.s32 s15, s15\n"
+      "vmul.f32 s12, s12, %[scale]\n"
+      "vmul.f32 s13, s13, %[scale]\n"
+      "vmul.f32 s14, s14, %[scale]\n"
+      "vmul.f32 s15, s15, %[scale]\n"
+      "vcvtr.s32.f32 s12, s12\n"
+      "vcvtr.s32.f32 s13, s13\n"
+      "vcvtr.s32.f32 s14, s14\n"
+      "vcvtr.s32.f32 s15, s15\n"
+      "vmov %[v0], %[v1], s12, s13\n"
+      "vmov %[v2], %[v3], s14, s15\n"
+      "qadd %[v0], %[v0], %[zero]\n"
+      "qadd %[v1], %[v1], %[zero]\n"
+      "qadd %[v2], %[v2], %[zero]\n"
+      "qadd %[v3], %[v3], %[zero]\n"
+      : [v0] "+r"(v0), [v1] "+r"(v1), [v2] "+r"(v2), [v3] "+r"(v3)
+      : [bias] "r"(bias), [scale] "t"(scale), [zero] "r"(zero)
+      : "s12", "s13", "s14", "s15");
+  v[0] = v0;
+  v[1] = v1;
+  v[2] = v2;
+  v[3] = v3;
+#else
+  for (int j = 0; j < 4; ++j) {
+    const int32_t sum = quantized_saturate((int64_t)v[j] + bias);
+    v[j] = quantized_nearest((float)sum * scale) + zero;
+  }
+#endif
+}
+
+/* The bits of four results, from number `at` on: whether they lay within the bounds. */
+static QUANTIZED_DSP_ALONE void quantized_dsp_bits(uint8_t* bits, ptrdiff_t at, ptrdiff_t step,
+                                                   int32_t v0, int32_t v1, int32_t v2, int32_t v3) {
+  const int32_t v[4] = {v0, v1, v2, v3};
+  if (step % 8 == 0) {
+    const int bit = 1 << (at & 7);
+    const ptrdiff_t bytes = step >> 3;
+    bits += (size_t)at >> 3;
+    quantized_dsp_mark(bits, bit, (uint32_t)v0 + 128U < 256U);
+    quantized_dsp_mark(bits += bytes, bit, (uint32_t)v1 + 128U < 256U);
+    quantized_dsp_mark(bits += bytes, bit, (uint32_t)v2 + 128U < 256U);
+    quantized_dsp_mark(bits += bytes, bit, (uint32_t)v3 + 128U < 256U);
+    return;
+  }
+  for (int j = 0; j < 4; ++j, at += step) {
+    quantized_dsp_mark(bits + at / 8, 1 << (at % 8), (uint32_t)v[j] + 128U < 256U);
+  }
+}
+
+/* Four results of one channel before they are clamped, from number `at` on; to->is_plain. */
+static inline void quantized_dsp_put(const quantized_micro_out* to, ptrdiff_t at, ptrdiff_t step,
+                                     const int32_t* v) {
+  if (to->y) {
+    int8_t* y = to->y + at;
+    y[0] = (int8_t)quantized_dsp_byte(v[0]);
+    y[step] = (int8_t)quantized_dsp_byte(v[1]);
+    y += 2 * step;
+    y[0] = (int8_t)quantized_dsp_byte(v[2]);
+    y[step] = (int8_t)quantized_dsp_byte(v[3]);
+  }
+  if (to->bits) quantized_dsp_bits(to->bits, at, step, v[0], v[1], v[2], v[3]);
+}
+
+/* All channels of four pixels, from number `at` on; to->is_plain, taps: a multiple of eight. */
+static QUANTIZED_DSP_ALONE void quantized_dsp_eights(const quantized_micro_out* to, ptrdiff_t at,
+                                                     const int16_t* cells, const int8_t* w,
+                                                     const int32_t* bias,
+                                                     const quantized_factor* factors, int channels,
+                                                     int taps) {
+  const int8_t* const last = w + channels * taps;
+  while (w != last) {
+    const int32_t start = bias ? *bias++ : 0;
+    int32_t v[QUANTIZED_MICRO_PIXELS] = {0, 0, 0, 0};
+    quantized_dsp_sums_of_eights(v, cells, w, taps);
+    w += taps;
+    quantized_dsp_levels(v, start, factors->scale, to->result->zero_point);
+    ++factors;
+    quantized_dsp_put(to, at++, channels, v);
+  }
+}
+
+/* All channels of four pixels, from number `at` on; to->is_plain. */
+static QUANTIZED_DSP_ALONE void quantized_dsp_plain(const quantized_micro_out* to, ptrdiff_t at,
+                                                    const int16_t* cells, const int8_t* w,
+                                                    const int32_t* bias,
+                                                    const quantized_factor* factors, int channels,
+                                                    int taps) {
+  const quantized_factor* const last = factors + channels - 1;
+  for (; factors <= last; ++factors, ++at, w += taps) {
+    /* Weights of the next channel are multiplied by 0. */
+    const int n = factors == last ? taps & ~3 : (taps + 3) & ~3;
+    int32_t v[QUANTIZED_MICRO_PIXELS] = {0, 0, 0, 0};
+    quantized_dsp_sums(v, cells, w, n);
+    if (n < taps) {
+      int32_t more[QUANTIZED_MICRO_PIXELS] = {0, 0, 0, 0};
+      quantized_dsp_rest(more, cells, w, n, taps);
+      v[0] += more[0];
+      v[1] += more[1];
+      v[2] += more[2];
+      v[3] += more[3];
+    }
+    quantized_dsp_levels(v, bias ? *bias++ : 0, factors->scale, to->result->zero_point);
+    quantized_dsp_put(to, at, channels, v);
+  }
+}
 
 /* All channels of `count` pixels, from number `at` on; in the place of the function of
    conv_micro.h. */
@@ -183,30 +389,18 @@ static void quantized_micro_channels(const quantized_micro_out* to, ptrdiff_t at
                                      const int16_t* cells, const int8_t* w, const int32_t* bias,
                                      const quantized_factor* factors, int channels, int taps,
                                      int count) {
-  const int is_plain = to->is_plain && count == QUANTIZED_MICRO_PIXELS;
-  const int32_t shift = to->shift;
-  int8_t* y = to->y ? to->y + at : NULL;
-  for (int k = 0; k < channels; ++k, w += taps, ++at, ++factors) {
-    const int32_t start = bias ? bias[k] : 0;
-    const float scale = factors->scale;
-    const int is_small = is_plain && quantized_micro_is_small(start, scale);
-    const int32_t from = is_small ? start : 0;
-    int32_t sums[QUANTIZED_MICRO_PIXELS] = {from, from, from, from};
-    quantized_dsp_channel(sums, cells, w, taps);
-    if (!is_small) {
-      quantized_micro_finish(to, at, channels, sums, count, start, factors);
-      continue;
+  if (to->is_plain && count == QUANTIZED_MICRO_PIXELS) {
+    if (taps % 8 == 0) {
+      quantized_dsp_eights(to, at, cells, w, bias, factors, channels, taps);
+    } else {
+      quantized_dsp_plain(to, at, cells, w, bias, factors, channels, taps);
     }
-    if (y) {
-      int8_t* pixel = y + k;
-      *pixel = quantized_micro_clamped(quantized_micro_level(sums[0], scale, shift));
-      pixel += channels;
-      *pixel = quantized_micro_clamped(quantized_micro_level(sums[1], scale, shift));
-      pixel += channels;
-      *pixel = quantized_micro_clamped(quantized_micro_level(sums[2], scale, shift));
-      pixel += channels;
-      *pixel = quantized_micro_clamped(quantized_micro_level(sums[3], scale, shift));
-    }
-    if (to->bits) quantized_micro_mark(to->bits, at, channels, sums, scale, shift);
+    return;
+  }
+  for (int k = 0; k < channels; ++k, w += taps) {
+    int32_t sums[QUANTIZED_MICRO_PIXELS] = {0, 0, 0, 0};
+    quantized_dsp_sums(sums, cells, w, taps & ~3);
+    quantized_dsp_rest(sums, cells, w, taps & ~3, taps);
+    quantized_micro_finish(to, at + k, channels, sums, count, bias ? bias[k] : 0, &factors[k]);
   }
 }

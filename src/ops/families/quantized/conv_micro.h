@@ -444,4 +444,16 @@ static void quantized_micro_row(const quantized_micro_out* out, ptrdiff_t at, co
   }
 }
 
+#ifndef QUANTIZED_DSP /* conv_cortex_m_dsp.h has its own */
+/* Rows [p, last) of the results of one image, from number `at` on. */
+static void quantized_micro_rows(const quantized_micro_out* out, ptrdiff_t at, const int8_t* x,
+                                 int rows, const int8_t* w, const int32_t* bias,
+                                 const quantized_conv2d_dims* dims, const quantized_factor* factors,
+                                 int p, int last) {
+  for (; p < last; ++p, at += (ptrdiff_t)dims->conv.q * dims->conv.k) {
+    quantized_micro_row(out, at, x, rows, w, bias, dims, factors, p);
+  }
+}
+#endif
+
 #endif

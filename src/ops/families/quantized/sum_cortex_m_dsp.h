@@ -2,7 +2,7 @@
    product and then the sum (vfma does not). Source: Arm, "ARMv7-M Architecture Reference Manual".
  */
 static inline float quantized_micro_plus(float sum, float a, float b) {
-#if defined(__ARM_ARCH_7EM__) && defined(__ARM_FP)
+#if defined(__ARM_FEATURE_DSP) && defined(__ARM_FP) && __ARM_ARCH_PROFILE == 'M'
   __asm__("vmla.f32 %0, %1, %2" : "+t"(sum) : "t"(a), "t"(b));
   return sum;
 #else
