@@ -64,14 +64,16 @@ io::BarChart instructions_by_layer(const std::string& path, const std::string& b
     int count = 0;
   };
   std::map<std::pair<std::string, std::string>, Calls> calls;
+  std::string function;
   std::string kernel;
   std::string value;
-  for (double count = 0.0; file >> kernel >> value >> count;) {
-    if (kernel.find("_inference") != std::string::npos) continue;  // of predictions alone
+  for (double count = 0.0; file >> function >> kernel >> value >> count;) {
+    if (function != "train_step") continue;
     Calls& same = calls[{kernel, value}];
     same.sum += count;
     ++same.count;
   }
+  if (calls.empty()) throw Error(path, "has no kernel of a training step");
   std::map<std::string, std::array<double, 3>> layers;
   for (const auto& [call, counted] : calls) {
     const bool is_update = call.first.find("_update_") != std::string::npos;
