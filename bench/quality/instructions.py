@@ -1,5 +1,5 @@
-"""Fits the costs of the instruction model (src/search/instruction_costs.inc) to steps of exported C that
-run in QEMU, and prints them with the error of every step.
+"""Fits the costs of the instruction model (src/search/instruction_costs.inc) to steps of exported C, of
+the target cortex-m-dsp, that run in QEMU, and prints them with the error of every step.
 
     instructions.py --thimble PROGRAM --mcunet mcunet5fps_int8.json --out DIR
 
@@ -77,20 +77,17 @@ def models(args: argparse.Namespace) -> dict[str, list[str | pathlib.Path]]:
 
 
 def counts(file: pathlib.Path) -> dict[str, float]:
-    """Instructions by value, of the last of the equal steps in the file."""
-    rows = [line.rsplit(" ", 1) for line in file.read_text().splitlines()]
-    values = [row[0].split(" ", 1)[1] for row in rows]
-    begins = [i for i, value in enumerate(values) if value == values[0]]
-    first = begins[-1] if len(begins) > 1 else 0
-    # A file has a few training steps and then a prediction.
-    lengths = [b - a for a, b in zip(begins, begins[1:], strict=False)]
-    if lengths:
-        step = max(lengths)
-        first = next(a for a, length in zip(begins, lengths, strict=False) if length == step)
-        rows, values = rows[first : first + step], values[first : first + step]
+    """Instructions by value of a training step: the mean of those in the file."""
+    sums: dict[tuple[str, str], list[float]] = collections.defaultdict(list)
+    for line in file.read_text().splitlines():
+        function, kernel, value, count = line.split(" ")
+        if function == "train_step":
+            sums[kernel, value].append(float(count))
+    if not sums:
+        raise RuntimeError(f"{file} has no kernel of a training step")
     made: dict[str, float] = collections.defaultdict(float)
-    for value, row in zip(values, rows, strict=True):
-        made[value] += float(row[1])
+    for (_, value), each in sums.items():
+        made[value] += sum(each) / len(each)
     return made
 
 
@@ -131,7 +128,8 @@ def main() -> int:
     for name, given in steps.items():
         plan = json.loads(call(args.thimble, "plan", *given, "--instructions", "--json", "--samples", "8"))
         ops[name] = plan["instructions"]["ops"]
-        call(args.thimble, "export-c", *given, "--out", args.out / name.replace(" ", "_"))
+        out = args.out / name.replace(" ", "_")
+        call(args.thimble, "export-c", *given, "--target", "cortex-m-dsp", "--out", out)
     for core in CORES:
         rows, wanted, totals = [], [], {}
         for name in steps:
