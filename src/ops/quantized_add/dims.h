@@ -1,4 +1,4 @@
-/* Sizes of quantized_add. Plain C99: also emitted for devices. */
+/* Sizes and the sum of quantized_add. Plain C99: also emitted for devices. */
 #ifndef THIMBLE_OPS_QUANTIZED_ADD_DIMS_H_
 #define THIMBLE_OPS_QUANTIZED_ADD_DIMS_H_
 
@@ -13,5 +13,20 @@ typedef struct quantized_add_dims {
   quantized_factor a_factor, b_factor, y_factor; /* fixed point: to twice the larger scale, and from
                                                     there, less 20 bits */
 } quantized_add_dims;
+
+/* The sum before it is brought within the bounds. */
+static inline int64_t quantized_add_unbounded(int32_t a, int32_t b, const quantized_add_dims* d) {
+  a -= d->a_zero_point;
+  b -= d->b_zero_point;
+  if (d->out.fixed_point) {
+    const int32_t sum =
+        quantized_times(a * (1 << 20), &d->a_factor) + quantized_times(b * (1 << 20), &d->b_factor);
+    return quantized_unbounded(sum, &d->y_factor, &d->out);
+  }
+  const float left = (float)a * d->a_scale;
+  const float right = (float)b * d->b_scale;
+  const float sum = left + right;
+  return (int64_t)quantized_nearest(sum / d->y_scale) + d->out.zero_point;
+}
 
 #endif

@@ -3,20 +3,6 @@
 #include "ops/families/quantized/nearest_micro.h"
 #include "ops/quantized_add/dims.h"
 
-static int64_t quantized_micro_add_any(int32_t a, int32_t b, const quantized_add_dims* d) {
-  a -= d->a_zero_point;
-  b -= d->b_zero_point;
-  if (d->out.fixed_point) {
-    const int32_t sum =
-        quantized_times(a * (1 << 20), &d->a_factor) + quantized_times(b * (1 << 20), &d->b_factor);
-    return quantized_unbounded(sum, &d->y_factor, &d->out);
-  }
-  const float left = (float)a * d->a_scale;
-  const float right = (float)b * d->b_scale;
-  const float sum = left + right;
-  return (int64_t)quantized_nearest(sum / d->y_scale) + d->out.zero_point;
-}
-
 /* Whether quantized_micro_add_level gives the results. */
 static int quantized_micro_add_is_plain(const quantized_add_dims* d) {
   return !d->out.fixed_point && d->walk.count == 1 && d->walk.stride[0][0] == 1 &&
@@ -44,7 +30,7 @@ static void quantized_add_ref(int8_t* y, const int8_t* a, const int8_t* b,
     return;
   }
   NARY_FOR_EACH(walk, at,
-                y[i] = quantized_clamp(quantized_micro_add_any(a[at[0]], b[at[1]], d), &d->out));
+                y[i] = quantized_clamp(quantized_add_unbounded(a[at[0]], b[at[1]], d), &d->out));
 }
 
 static void quantized_add_inside_ref(uint8_t* bits, const int8_t* a, const int8_t* b,
@@ -66,5 +52,5 @@ static void quantized_add_inside_ref(uint8_t* bits, const int8_t* a, const int8_
   NARY_FOR_EACH(
       walk, at,
       quantized_add_bit(bits, i,
-                        quantized_inside(quantized_micro_add_any(a[at[0]], b[at[1]], d), &d->out)));
+                        quantized_inside(quantized_add_unbounded(a[at[0]], b[at[1]], d), &d->out)));
 }

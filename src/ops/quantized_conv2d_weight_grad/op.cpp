@@ -14,20 +14,7 @@ namespace {
 std::vector<ir::TensorType> infer(const ir::InferContext& c) {
   const auto& attrs = c.attrs.as<Conv2dWeightGradAttrs>();
   require_quantized(c, 0);
-  check_image(c, 0);
-  check_image(c, 1);
-  const Shape& x = c.shape(0);
-  const Shape& dy = c.shape(1);
-  c.require(x[0] == dy[0], "expected x and dy of one batch");
-  c.require(attrs.groups >= 1 && x[3] % attrs.groups == 0 && dy[3] % attrs.groups == 0,
-            "expected groups to divide the channels of x and dy");
-  const Window window = convolution_of(attrs, attrs.kernel).window;
-  check_window(c, window);
-  c.require(attrs.whole_channels == 0 || attrs.whole_channels >= x[3],
-            "expected whole_channels of at least the channels of x");
-  c.require(window_places(c, window, image_size(x)) == image_size(dy),
-            "expected dy to be as large as the convolution's result");
-  return {{DType::f32, {dy[3], attrs.kernel.h, attrs.kernel.w, x[3] / attrs.groups}}};
+  return {weight_grad_type(c, convolution_of(attrs, attrs.kernel), attrs.whole_channels)};
 }
 
 ir::Params params(const ir::KernelContext& c) {

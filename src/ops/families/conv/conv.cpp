@@ -40,6 +40,25 @@ void check_bias(const ir::InferContext& c, int64_t channels) {
   }
 }
 
+ir::TensorType weight_grad_type(const ir::InferContext& c, const Convolution& convolution,
+                                int64_t whole_channels) {
+  check_image(c, 0);
+  check_image(c, 1);
+  const Shape& x = c.shape(0);
+  const Shape& dy = c.shape(1);
+  const int64_t groups = convolution.groups;
+  const Window& window = convolution.window;
+  c.require(x[0] == dy[0], "expected x and dy of one batch");
+  c.require(groups >= 1 && x[3] % groups == 0 && dy[3] % groups == 0,
+            "expected groups to divide the channels of x and dy");
+  check_window(c, window);
+  c.require(whole_channels == 0 || whole_channels >= x[3],
+            "expected whole_channels of at least the channels of x");
+  c.require(window_places(c, window, image_size(x)) == image_size(dy),
+            "expected dy to be as large as the convolution's result");
+  return {DType::f32, {dy[3], window.kernel.h, window.kernel.w, x[3] / groups}};
+}
+
 void check_layer(const char* op, const Shape& x, int64_t channels, Pair kernel, int64_t groups) {
   if (x.rank() != 4 || x[3] < 1) {
     throw Error(op, fmt::format("expected x to be images [N, H, W, C], got {}; reshape to 4 "

@@ -37,6 +37,12 @@ void check_bias(const ir::InferContext& c, int64_t channels);
 // positive, and groups divide the channels of both sides.
 void check_layer(const char* op, const Shape& x, int64_t channels, Pair kernel, int64_t groups);
 
+// The type of the weights' gradient [K, kh, kw, C / groups] from inputs x [N, H, W, C] and dy
+// [N, P, Q, K]. whole_channels: 0, or those of a convolution of which x has some.
+[[nodiscard]] ir::TensorType weight_grad_type(const ir::InferContext& c,
+                                              const Convolution& convolution,
+                                              int64_t whole_channels);
+
 // Kernel sizes for an op from `input` to `output`, both NHWC images; `padded` is the size of the
 // image to which the padding applies.
 [[nodiscard]] conv_dims conv_sizes(const Convolution& convolution, const Shape& input,
