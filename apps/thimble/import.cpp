@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <thimble/import.h>
 #include <thimble/thimble.h>
 
 #include <filesystem>
@@ -8,6 +7,7 @@
 #include "adapt_options.h"
 #include "commands.h"
 #include "console.h"
+#include "import/formats.h"
 #include "ir/graph.h"
 #include "model.h"
 #include "options.h"
@@ -23,20 +23,22 @@ struct ImportArguments {
 };
 
 int run_import(const ImportArguments& options) {
-  if (!options.file.ends_with(".json")) {
-    throw UsageError(Error(options.file,
-                           "expected a quantized network in JSON: NAME.json with "
-                           "NAME.safetensors beside it"));
+  const importer::Format* const format = importer::format_of(options.file);
+  if (format == nullptr) {
+    throw UsageError(Error(options.file, fmt::format("expected the model of another program ({})",
+                                                     importer::known_formats())));
   }
-  const std::filesystem::path weights =
-      std::filesystem::path(options.file).replace_extension(".safetensors");
-  for (const std::filesystem::path& input : {std::filesystem::path(options.file), weights}) {
+  std::vector<std::string> inputs{options.file};
+  if (format->companions != nullptr) {
+    for (std::string& file : format->companions(options.file)) inputs.push_back(std::move(file));
+  }
+  for (const std::string& input : inputs) {
     std::error_code error;
     if (std::filesystem::equivalent(input, options.out, error)) {
       throw UsageError(Error(options.out, "is read by this import; give --out another name"));
     }
   }
-  Graph graph = import_quantized_json(options.file);
+  Graph graph = format->read(options.file);
   if (options.changes.any()) graph = options.changes.applied(graph);
   const int64_t parameters = parameter_count(graph);
   save_model(graph, options.out, options.changes.adapt.seed);
@@ -58,9 +60,7 @@ void add_import(CLI::App& app, Action& action) {
   auto options = std::make_shared<ImportArguments>();
   CLI::App* command =
       app.add_subcommand("import", "Write a model file from the model of another program");
-  command
-      ->add_option("file", options->file,
-                   "a quantized network: NAME.json, with its weights in NAME.safetensors")
+  command->add_option("file", options->file, importer::known_formats())
       ->required()
       ->type_name("FILE");
   add_model_out(*command, options->out);

@@ -310,7 +310,7 @@ class Importer {
 };
 
 std::string weights_file(const std::string& path) {
-  const std::string file = std::filesystem::path(path).replace_extension(".safetensors").string();
+  const std::string file = importer::quantized_json_weights(path);
   if (!std::filesystem::exists(file)) {
     throw Error(path, fmt::format("its weights are missing: there is no file {}", file));
   }
@@ -320,6 +320,10 @@ std::string weights_file(const std::string& path) {
 }  // namespace
 
 namespace importer {
+
+std::string quantized_json_weights(const std::string& path) {
+  return std::filesystem::path(path).replace_extension(".safetensors").string();
+}
 
 Graph quantized_json(const std::string& path, std::string_view text, io::Safetensors weights) {
   return Importer(path, text, std::move(weights)).run();

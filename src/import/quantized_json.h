@@ -14,4 +14,7 @@ namespace thimble::importer {
 [[nodiscard]] Graph quantized_json(const std::string& path, std::string_view text,
                                    io::Safetensors weights);
 
+// The file with the weights of the network in `path`, whether it exists or not.
+[[nodiscard]] std::string quantized_json_weights(const std::string& path);
+
 }  // namespace thimble::importer

@@ -1,0 +1,68 @@
+#include "import/formats.h"
+
+#include <fmt/format.h>
+#include <thimble/error.h>
+#include <thimble/import.h>
+
+#include <fstream>
+
+#include "import/quantized_json.h"
+
+namespace thimble {
+namespace importer {
+namespace {
+
+bool is_json(const std::string& path, std::string_view beginning) {
+  const size_t first = beginning.find_first_not_of(" \t\r\n");
+  return path.ends_with(".json") || (first != std::string_view::npos && beginning[first] == '{');
+}
+
+// Formats that are known by their bytes stand before those that are known by a name.
+const Format kFormats[] = {
+    {"a quantized network in JSON: NAME.json with NAME.safetensors beside it", is_json,
+     import_quantized_json,
+     [](const std::string& path) -> std::vector<std::string> {
+       return {quantized_json_weights(path)};
+     }},
+};
+
+std::string beginning_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw Error(path, "there is no such file, or it cannot be read");
+  std::string bytes(kBeginning, '\0');
+  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  if (file.bad()) throw Error(path, "cannot be read");
+  bytes.resize(static_cast<size_t>(file.gcount()));
+  return bytes;
+}
+
+}  // namespace
+
+const Format* format_of(const std::string& path) {
+  const std::string beginning = beginning_of(path);
+  for (const Format& format : kFormats) {
+    if (format.matches(path, beginning)) return &format;
+  }
+  return nullptr;
+}
+
+std::string known_formats() {
+  std::string all;
+  for (const Format& format : kFormats) {
+    all += fmt::format("{}{}", all.empty() ? "" : "; ", format.files);
+  }
+  return all;
+}
+
+}  // namespace importer
+
+Graph import_model(const std::string& path) {
+  const importer::Format* const format = importer::format_of(path);
+  if (format == nullptr) {
+    throw Error(
+        path, fmt::format("expected the model of another program ({})", importer::known_formats()));
+  }
+  return format->read(path);
+}
+
+}  // namespace thimble
