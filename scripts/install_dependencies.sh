@@ -20,6 +20,8 @@ g++ g++
 - libfmt-dev
 - nlohmann-json3-dev
 - libstb-dev
+- libflatbuffers-dev
+flatc flatbuffers-compiler
 - zlib1g-dev
 - liburing-dev
 - libturbojpeg0-dev
@@ -114,7 +116,7 @@ done
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   # Elsewhere the user's own package manager does it; cmake then says what it cannot find.
   echo "install_dependencies: no apt here, so nothing is installed. thimble needs a C++20 compiler," \
-    "cmake, ninja, Highway 1.0, CLI11, fmt, nlohmann-json, stb, zlib and, if you like, liburing," \
+    "cmake, ninja, Highway 1.0, CLI11, fmt, nlohmann-json, stb, FlatBuffers with flatc, zlib and, if you like, liburing," \
     "libjpeg-turbo (JPEG) and libsndfile (WAV);" \
     "the tests also GoogleTest, RapidCheck and clang; the benchmarks Google Benchmark and Python 3." >&2
   exit 0

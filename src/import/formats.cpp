@@ -17,8 +17,15 @@ bool is_json(const std::string& path, std::string_view beginning) {
   return path.ends_with(".json") || (first != std::string_view::npos && beginning[first] == '{');
 }
 
+bool is_tflite(const std::string& /*path*/, std::string_view beginning) {
+  if (beginning.size() < 8) return false;
+  const std::string_view identifier = beginning.substr(4, 4);
+  return identifier == "TFL3" || identifier == "CIR0";
+}
+
 // Formats that are known by their bytes stand before those that are known by a name.
 const Format kFormats[] = {
+    {"TensorFlow Lite or circle: NAME.tflite, NAME.circle", is_tflite, import_tflite, nullptr},
     {"a quantized network in JSON: NAME.json with NAME.safetensors beside it", is_json,
      import_quantized_json,
      [](const std::string& path) -> std::vector<std::string> {
