@@ -108,7 +108,7 @@ KernelName kernel_name_of(std::string_view spelled) {
 
 namespace {
 
-constexpr std::string_view kOverlays[] = {"micro.h", "cortex_m_dsp.h"};
+constexpr std::string_view kOverlays[] = {"micro.h", "cortex_m_dsp.h", "helium.h"};
 
 // Whether a file's name is that of an overlay, such as "micro.h" or "conv_micro.h".
 bool is_overlay(std::string_view path, std::string_view overlay) {
@@ -122,6 +122,7 @@ bool is_overlay(std::string_view path, std::string_view overlay) {
 std::vector<std::string> overlays_of(std::string_view target) {
   if (target == "c99") return {"micro.h"};
   if (target == "cortex-m-dsp") return {"micro.h", "cortex_m_dsp.h"};
+  if (target == "helium") return {"micro.h", "cortex_m_dsp.h", "helium.h"};
   return {};
 }
 

@@ -82,6 +82,16 @@ for board in m4 m7 m55 riscv riscvf; do
   verdict "fence of $board" $?
 done
 
+# Kernels of int8 layers, as the targets of thimble export-c have them, have the reference's results.
+"$root/scripts/qemu.sh" "$root/tests/boards/kernels_check" --board host --out "$work/host" >"$work/expected"
+[ "$(wc -l <"$work/expected")" -ge 30 ]
+verdict "kernels of the host" $?
+for board in "${ran[@]}"; do
+  "$root/scripts/qemu.sh" "$root/tests/boards/kernels_check" --board "$board" --out "$work/$board" >"$work/found" 2>&1 &&
+    diff -u "$work/expected" <(grep -vE '^([a-z]+_bytes|instructions) ' "$work/found")
+  verdict "kernels of $board" $?
+done
+
 # The instructions of a step, which are 8 a round and what a loop needs, and its arguments arrive.
 for board in "${ran[@]}"; do
   "$root/scripts/qemu.sh" "$root/tests/boards/step_check" --board "$board" --out "$work/$board" >"$work/found" 2>&1
@@ -109,17 +119,17 @@ else
     verdict "exported training on $board" "$status"
   done
 
-  # int8 weights, all of them trained; Cortex-M also with the instructions of its DSP extension.
+  # int8 weights, all of them trained; Cortex-M also with the instructions of its DSP extension and of Helium.
   {
     "$thimble" save lenet5 --seed 5 -o "$work/f32.safetensors" &&
       "$thimble" quantize "$work/f32.safetensors" --samples 16 --limit-test 10 -o "$work/int8.safetensors" &&
       "$thimble" adapt "$work/int8.safetensors" --trainable '*' -o "$work/trained.safetensors"
   } >"$work/found" 2>&1 || cat "$work/found"
-  for target in c99 cortex-m-dsp; do
+  for target in c99 cortex-m-dsp helium; do
     "$thimble" export-c "$work/trained.safetensors" --batch 1 --optimizer sgd:momentum=0 --freeze 'dense1*' \
       --target "$target" --out "$work/$target" >"$work/found" 2>&1 || cat "$work/found"
     for board in "${ran[@]}"; do
-      case $target-$board in c99-m55 | c99-riscv | cortex-m-dsp-m4 | cortex-m-dsp-m7) ;; *) continue ;; esac
+      case $target-$board in c99-m55 | c99-riscv | cortex-m-dsp-m4 | cortex-m-dsp-m7 | helium-m55) ;; *) continue ;; esac
       "$root/scripts/qemu.sh" "$work/$target" --board "$board" --out "$work/$board" >"$work/found" 2>&1
       status=$?
       [ "$status" -eq 0 ] || tail -n 20 "$work/found"

@@ -82,11 +82,12 @@ TEST(cli_export_c, int8_training_gives_the_bits_of_the_engine) {
   const std::vector<std::vector<std::string>> cases{
       {"--optimizer", "sgd:momentum=0"},
       {"--optimizer", "adam:state_bits=8,min_8bit_size=1,weight_decay=0.1", "--integer-rounding",
-       "residual", "--scheme", scheme, "--target", "cortex-m-dsp"}};
+       "residual", "--scheme", scheme, "--target", "cortex-m-dsp"},
+      {"--optimizer", "adamw", "--target", "helium"}};
   for (std::vector<std::string> options : cases) {
     SCOPED_TRACE(options[1]);
     options.insert(options.end(), {"--batch", "2"});
-    const std::string out = folder / options[1].substr(0, 3);
+    const std::string out = folder / options[1].substr(0, options[1].find(':'));
     const auto json = exported(all, options, out);
     ASSERT_FALSE(json.is_null());
     EXPECT_TRUE(json["stack_bytes"].is_number() || !has("gcc"));

@@ -33,7 +33,8 @@ for ref in ops/*/ref.h; do
   for type in int8_t int16_t int32_t uint8_t uint32_t; do write "$op-$type" "$ref" "$type" uint32_t; done
   write "$op-int64_t" "$ref" int64_t uint64_t
 done
-for ref in ops/families/*/*_ref.h ops/*/micro.h ops/families/*/*_micro.h ops/families/*/*_cortex_m_dsp.h; do
+for ref in ops/families/*/*_ref.h ops/*/micro.h ops/families/*/*_micro.h ops/families/*/*_cortex_m_dsp.h \
+  ops/families/*/*_helium.h; do
   write "$(tr '/' '-' <<<"${ref%.h}")" "$ref" float float
   count=$((count + 1))
 done

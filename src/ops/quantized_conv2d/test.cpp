@@ -22,6 +22,11 @@ namespace dsp {
 #include "ops/families/quantized/depthwise_cortex_m_dsp.h"
 #include "ops/quantized_conv2d/micro.h"
 }  // namespace dsp
+#undef THIMBLE_OPS_COMMON_CONV_MICRO_H_
+namespace helium {
+#include "ops/families/quantized/conv_helium.h"
+#include "ops/quantized_conv2d/micro.h"
+}  // namespace helium
 
 const Quantization kInput{.scales = {0.05F}, .zero_points = {-11}};
 
@@ -280,7 +285,7 @@ TEST(quantized_conv2d, equals_the_definition) {
   }
 }
 
-// What is written for microcontrollers, with and without the DSP extension.
+// What is written for microcontrollers: without an extension, with DSP, with Helium.
 struct MicroCase {
   const char* name;
   conv_dims conv;
@@ -332,6 +337,20 @@ std::vector<MicroCase> micro_cases() {
           of("depthwise_in_parts", 70, 60, 4, 4, 3, 1, 1, 1, 4)};
 }
 
+struct MicroKernels {
+  const char* name;
+  decltype(&plain::quantized_conv2d_ref) result;
+  decltype(&plain::quantized_conv2d_inside_ref) inside;
+  decltype(&plain::quantized_conv2d_masked_ref) both;
+};
+constexpr MicroKernels kMicroKernels[] = {
+    {"micro", &micro::quantized_conv2d_ref, &micro::quantized_conv2d_inside_ref,
+     &micro::quantized_conv2d_masked_ref},
+    {"dsp", &dsp::quantized_conv2d_ref, &dsp::quantized_conv2d_inside_ref,
+     &dsp::quantized_conv2d_masked_ref},
+    {"helium", &helium::quantized_conv2d_ref, &helium::quantized_conv2d_inside_ref,
+     &helium::quantized_conv2d_masked_ref}};
+
 TEST(quantized_conv2d, of_microcontrollers_has_the_results_of_the_reference) {
   std::mt19937 random(11);
   for (const MicroCase& test : micro_cases()) {
@@ -357,33 +376,26 @@ TEST(quantized_conv2d, of_microcontrollers_has_the_results_of_the_reference) {
         }
         const size_t results = size(d.n) * size(d.p) * size(d.q) * size(d.k);
         std::vector<int8_t> wanted(results);
-        std::vector<int8_t> by_micro(results);
-        std::vector<int8_t> by_dsp(results);
         plain::quantized_conv2d_ref(wanted.data(), x.data(), w.data(), bias.data(), dims);
-        micro::quantized_conv2d_ref(by_micro.data(), x.data(), w.data(), bias.data(), dims);
-        dsp::quantized_conv2d_ref(by_dsp.data(), x.data(), w.data(), bias.data(), dims);
-        EXPECT_EQ(by_micro, wanted);
-        EXPECT_EQ(by_dsp, wanted);
         std::vector<uint8_t> wanted_bits((results + 7) / 8);
-        std::vector<uint8_t> micro_bits(wanted_bits.size());
-        std::vector<uint8_t> dsp_bits(wanted_bits.size());
         plain::quantized_conv2d_inside_ref(wanted_bits.data(), x.data(), w.data(), nullptr, dims);
-        micro::quantized_conv2d_inside_ref(micro_bits.data(), x.data(), w.data(), nullptr, dims);
-        dsp::quantized_conv2d_inside_ref(dsp_bits.data(), x.data(), w.data(), nullptr, dims);
-        EXPECT_EQ(micro_bits, wanted_bits);
-        EXPECT_EQ(dsp_bits, wanted_bits);
-        by_micro.assign(results, 99);
-        by_dsp.assign(results, 99);
-        plain::quantized_conv2d_masked_ref(wanted.data(), wanted_bits.data(), x.data(), w.data(),
+        std::vector<int8_t> masked(results);
+        std::vector<uint8_t> masked_bits(wanted_bits.size());
+        plain::quantized_conv2d_masked_ref(masked.data(), masked_bits.data(), x.data(), w.data(),
                                            bias.data(), dims);
-        micro::quantized_conv2d_masked_ref(by_micro.data(), micro_bits.data(), x.data(), w.data(),
-                                           bias.data(), dims);
-        dsp::quantized_conv2d_masked_ref(by_dsp.data(), dsp_bits.data(), x.data(), w.data(),
-                                         bias.data(), dims);
-        EXPECT_EQ(by_micro, wanted);
-        EXPECT_EQ(by_dsp, wanted);
-        EXPECT_EQ(micro_bits, wanted_bits);
-        EXPECT_EQ(dsp_bits, wanted_bits);
+        for (const MicroKernels& kernels : kMicroKernels) {
+          SCOPED_TRACE(kernels.name);
+          std::vector<int8_t> made(results);
+          std::vector<uint8_t> bits(wanted_bits.size());
+          kernels.result(made.data(), x.data(), w.data(), bias.data(), dims);
+          EXPECT_EQ(made, wanted);
+          kernels.inside(bits.data(), x.data(), w.data(), nullptr, dims);
+          EXPECT_EQ(bits, wanted_bits);
+          made.assign(results, 99);
+          kernels.both(made.data(), bits.data(), x.data(), w.data(), bias.data(), dims);
+          EXPECT_EQ(made, masked);
+          EXPECT_EQ(bits, masked_bits);
+        }
       }
     }
   }

@@ -73,8 +73,8 @@ static real quantized_input_grad_one(const real* dy, const int8_t* w, int channe
 #define QUANTIZED_MICRO_FROM 64
 
 /* Windows of one pixel. */
-static void quantized_input_grad_pointwise(real* dx, const real* dy, const int8_t* w, int pixels,
-                                           int channels, int from_channels) {
+static void quantized_input_grad_plain_pointwise(real* dx, const real* dy, const int8_t* w,
+                                                 int pixels, int channels, int from_channels) {
   const int tiled_pixels = pixels & ~3;
   const int tiled = channels & ~3;
   real floats[4 * QUANTIZED_MICRO_FROM];
@@ -108,6 +108,30 @@ static void quantized_input_grad_pointwise(real* dx, const real* dy, const int8_
   }
 }
 
+#ifndef QUANTIZED_HELIUM_TILES /* input_grad_helium.h has its own */
+static void quantized_input_grad_pointwise(real* dx, const real* dy, const int8_t* w, int pixels,
+                                           int channels, int from_channels) {
+  quantized_input_grad_plain_pointwise(dx, dy, w, pixels, channels, from_channels);
+}
+
+/* Computes a depthwise gradient, if it can, and returns whether it has. */
+static int quantized_input_grad_depthwise(real* dx, const real* dy, const int8_t* w,
+                                          const conv2d_input_grad_dims* d) {
+  (void)dx;
+  (void)dy;
+  (void)w;
+  (void)d;
+  return 0;
+}
+#else
+static void quantized_input_grad_pointwise(real* dx, const real* dy, const int8_t* w, int pixels,
+                                           int channels, int from_channels);
+static int quantized_input_grad_depthwise(real* dx, const real* dy, const int8_t* w,
+                                          const conv2d_input_grad_dims* d);
+static void quantized_micro_planes(real* dx, const real* dy, const int8_t* w,
+                                   const conv2d_input_grad_dims* d);
+#endif
+
 /* Any window. The sum of an element is taken over r, s and k, as in ref.h. */
 static void quantized_conv2d_input_grad_ref(real* dx, const real* dy, const int8_t* w,
                                             const conv2d_input_grad_dims* d) {
@@ -120,6 +144,7 @@ static void quantized_conv2d_input_grad_ref(real* dx, const real* dy, const int8
     quantized_input_grad_pointwise(dx, dy, w, d->n * d->h * d->w, d->c, d->k);
     return;
   }
+  if (group_c == 1 && group_k == 1 && quantized_input_grad_depthwise(dx, dy, w, d)) return;
   for (int n = 0; n < d->n; ++n) {
     for (int h = 0; h < d->h; ++h) {
       for (int column = 0; column < d->w; ++column, dx += d->c) {
@@ -215,8 +240,8 @@ static void quantized_micro_plane_four(real* to, const real* x, int pitch, const
 
 /* quantized_depthwise_input_grad_ref by way of a copy of a channel with zeros around it: they add
    nothing to sums, which begin with 0. */
-static void quantized_micro_planes(real* dx, const real* dy, const int8_t* w,
-                                   const conv2d_input_grad_dims* d) {
+static void quantized_micro_plain_planes(real* dx, const real* dy, const int8_t* w,
+                                         const conv2d_input_grad_dims* d) {
   real plane[QUANTIZED_MICRO_PLANE];
   real taps[QUANTIZED_MICRO_PLANE_TAPS];
   const int pitch = quantized_micro_pitch(d);
@@ -247,6 +272,13 @@ static void quantized_micro_planes(real* dx, const real* dy, const int8_t* w,
     }
   }
 }
+
+#ifndef QUANTIZED_HELIUM_TILES /* input_grad_helium.h has its own */
+static void quantized_micro_planes(real* dx, const real* dy, const int8_t* w,
+                                   const conv2d_input_grad_dims* d) {
+  quantized_micro_plain_planes(dx, dy, w, d);
+}
+#endif
 
 /* See ref.h: dx may be dy. Of each channel, rows of dy wait in `kept`, of which the pointers of a
    window's rows are known before its pixels are computed. */

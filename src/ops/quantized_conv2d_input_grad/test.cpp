@@ -1,8 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <random>
 #include <vector>
 
+#include "ops/families/quantized/floats_helium.h"
 #include "ops/families/quantized/quantized_cases.h"
 #include "ops/families/quantized/sum_micro.h"
 #include "ops/quantized_conv2d_input_grad/dims.h"
@@ -20,6 +22,10 @@ namespace dsp {
 using real = float;
 #include "ops/quantized_conv2d_input_grad/cortex_m_dsp.h"
 }  // namespace dsp
+namespace helium {
+using real = float;
+#include "ops/families/quantized/input_grad_helium.h"
+}  // namespace helium
 
 OpCase gradient(const char* name, const Shape& dy, const Shape& weight, const Shape& dx,
                 Conv2dInputGradAttrs attrs = {}) {
@@ -56,6 +62,8 @@ std::vector<OpCase> in_place_convolutions() {
                {.padding = 1, .groups = 83}),
       gradient("kernel_7", {1, 8, 8, 20}, {20, 7, 7, 1}, {1, 8, 8, 20},
                {.padding = 3, .groups = 20}),
+      gradient("kernel_5_of_few_pixels", {2, 4, 4, 9}, {9, 5, 5, 1}, {2, 4, 4, 9},
+               {.padding = 2, .groups = 9}),
       gradient("padding_of_one_side", {1, 5, 6, 3}, {3, 3, 3, 1}, {1, 5, 6, 3},
                {.padding = {2, 0, 0, 2}, .groups = 3}),
       gradient("dilation", {1, 8, 20, 18}, {18, 3, 3, 1}, {1, 8, 20, 18},
@@ -179,10 +187,28 @@ TEST(quantized_conv2d_input_grad, of_microcontrollers_has_the_bits_of_the_refere
   for (const OpCase& test : any_convolutions()) {
     compare(test, "quantized_conv2d_input_grad",
             ir::kernel_fn<&micro::quantized_conv2d_input_grad_ref>());
+    compare(test, "quantized_conv2d_input_grad",
+            ir::kernel_fn<&helium::quantized_conv2d_input_grad_ref>());
   }
   for (const OpCase& test : in_place_convolutions()) {
     compare(test, "quantized_depthwise_input_grad",
             ir::kernel_fn<&micro::quantized_depthwise_input_grad_ref>());
+    compare(test, "quantized_depthwise_input_grad",
+            ir::kernel_fn<&helium::quantized_depthwise_input_grad_ref>());
+  }
+}
+
+// Vectors of Helium take floats below 2^-126 for 0.
+TEST(quantized_conv2d_input_grad, vectors_are_left_to_numbers_that_stay_normal) {
+  const auto is_exact = [](float v) {
+    const std::vector<float> x{0.0F, -1.0F, v, 3.0F, 0x1p-100F};
+    return quantized_helium_is_exact(x.data(), static_cast<int>(x.size())) != 0;
+  };
+  for (const float v : {0.0F, -0.0F, 0x1p-100F, -0x1p-100F, 1.0F, 0x1.fp126F}) {
+    EXPECT_TRUE(is_exact(v)) << v;
+  }
+  for (const float v : {0x1p-101F, -0x1p-110F, 0x1p-149F, 0x1p127F, -INFINITY, NAN}) {
+    EXPECT_FALSE(is_exact(v)) << v;
   }
 }
 

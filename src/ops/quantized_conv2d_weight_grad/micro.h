@@ -64,6 +64,31 @@ static real quantized_weight_grad_one(const int8_t* x, const real* dy,
   return sum;
 }
 
+/* Tiles of windows of one pixel, for the first d->k / 4 * 4 channels of dy. Returns for how many
+   channels of x. */
+static int quantized_weight_grad_plain_tiles(real* dw, const int8_t* x, const real* dy,
+                                             const quantized_conv2d_weight_grad_dims* dims) {
+  const conv2d_weight_grad_dims* d = &dims->conv;
+  const int tiled_c = d->c / 3 * 3;
+  for (int k = 0; k + 4 <= d->k; k += 4) {
+    for (int c = 0; c < tiled_c; c += 3) {
+      quantized_weight_grad_tile(dw + (ptrdiff_t)k * d->c + c, x + c, dy + k, dims->zero_point,
+                                 d->n * d->p * d->q, d->c, d->k);
+    }
+  }
+  return tiled_c;
+}
+
+#ifndef QUANTIZED_HELIUM_TILES /* weight_grad_helium.h has its own */
+static int quantized_weight_grad_tiles(real* dw, const int8_t* x, const real* dy,
+                                       const quantized_conv2d_weight_grad_dims* dims) {
+  return quantized_weight_grad_plain_tiles(dw, x, dy, dims);
+}
+#else
+static int quantized_weight_grad_tiles(real* dw, const int8_t* x, const real* dy,
+                                       const quantized_conv2d_weight_grad_dims* dims);
+#endif
+
 static void quantized_conv2d_weight_grad_ref(real* dw, const int8_t* x, const real* dy,
                                              const quantized_conv2d_weight_grad_dims* dims) {
   const conv2d_weight_grad_dims* d = &dims->conv;
@@ -73,13 +98,7 @@ static void quantized_conv2d_weight_grad_ref(real* dw, const int8_t* x, const re
                            d->groups == 1 && d->h == d->p && d->w == d->q && d->pad_top == 0 &&
                            d->pad_left == 0;
   const int tiled_k = is_pointwise ? d->k / 4 * 4 : 0;
-  const int tiled_c = is_pointwise ? d->c / 3 * 3 : 0;
-  for (int k = 0; k < tiled_k; k += 4) {
-    for (int c = 0; c < tiled_c; c += 3) {
-      quantized_weight_grad_tile(dw + (ptrdiff_t)k * d->c + c, x + c, dy + k, dims->zero_point,
-                                 d->n * d->p * d->q, d->c, d->k);
-    }
-  }
+  const int tiled_c = is_pointwise ? quantized_weight_grad_tiles(dw, x, dy, dims) : 0;
   for (int k = 0; k < d->k; ++k) {
     for (int r = 0; r < d->r; ++r) {
       for (int s = 0; s < d->s; ++s, dw += group_c) {

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "ops/families/quantized/floats_helium.h"
 #include "ops/families/quantized/quantized_cases.h"
 #include "ops/families/quantized/sum_micro.h"
 #include "ops/quantized_conv2d_weight_grad/dims.h"
@@ -12,6 +13,10 @@ namespace micro {
 using real = float;
 #include "ops/quantized_conv2d_weight_grad/micro.h"
 }  // namespace micro
+namespace helium {
+using real = float;
+#include "ops/families/quantized/weight_grad_helium.h"
+}  // namespace helium
 
 const Quantization kInput{.scales = {0.05F}, .zero_points = {-11}};
 
@@ -27,6 +32,7 @@ OpCase gradient(const char* name, const Shape& x, const Shape& dy, const Shape& 
 std::vector<OpCase> convolutions() {
   return {
       gradient("one_by_one", {3, 5, 4, 6}, {3, 5, 4, 7}, {7, 1, 1, 6}),
+      gradient("more_pixels_than_a_tile", {2, 6, 7, 9}, {2, 6, 7, 10}, {10, 1, 1, 9}),
       gradient("many_channels", {2, 9, 8, 83}, {2, 9, 8, 19}, {19, 3, 3, 83}, {.padding = 1}),
       gradient("few_channels", {2, 18, 17, 1}, {2, 14, 13, 6}, {6, 5, 5, 1}),
       gradient("stride_2_padding_1", {3, 9, 7, 24}, {3, 5, 4, 16}, {16, 3, 3, 24},
@@ -76,14 +82,16 @@ TEST(quantized_conv2d_weight_grad, has_the_bits_of_f32_images) {
     const ir::TensorType output{DType::f32, test.expect[0]};
     const ir::Params params = ir::find_op("quantized_conv2d_weight_grad")
                                   ->kernels.params({test.attrs, inputs, {&output, 1}});
-    ir::Bytes made(static_cast<size_t>(size_bytes(DType::f32, test.expect[0])));
-    void* const outputs[] = {made.data()};
     const void* const sources[] = {image.bytes.data(), grad.bytes.data()};
-    ir::kernel_fn<&micro::quantized_conv2d_weight_grad_ref>()(
-        {outputs, sources, nullptr, params.bytes().data(), 2, 1, nullptr});
-    EXPECT_EQ(made, run_op("quantized_conv2d_weight_grad", test.attrs, {image, grad},
-                           Kernel::reference)[0])
-        << test.name;
+    for (const ir::KernelFn kernel : {ir::kernel_fn<&micro::quantized_conv2d_weight_grad_ref>(),
+                                      ir::kernel_fn<&helium::quantized_conv2d_weight_grad_ref>()}) {
+      ir::Bytes made(static_cast<size_t>(size_bytes(DType::f32, test.expect[0])));
+      void* const outputs[] = {made.data()};
+      kernel({outputs, sources, nullptr, params.bytes().data(), 2, 1, nullptr});
+      EXPECT_EQ(made, run_op("quantized_conv2d_weight_grad", test.attrs, {image, grad},
+                             Kernel::reference)[0])
+          << test.name;
+    }
   }
 }
 

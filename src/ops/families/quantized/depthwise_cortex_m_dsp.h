@@ -199,12 +199,11 @@ static int quantized_dsp_depthwise_rows(const conv_dims* d, int pitch) {
   return is_taken ? (lines - d->r) / d->stride_h + 1 : 0;
 }
 
-/* Rows [p, last) of the results of one image, from number `at` on; in the place of the function of
-   conv_micro.h. */
-static void quantized_micro_rows(const quantized_micro_out* out, ptrdiff_t at, const int8_t* x,
-                                 int rows, const int8_t* w, const int32_t* bias,
-                                 const quantized_conv2d_dims* dims, const quantized_factor* factors,
-                                 int p, int last) {
+/* Rows [p, last) of the results of one image, from number `at` on. */
+static void quantized_dsp_rows(const quantized_micro_out* out, ptrdiff_t at, const int8_t* x,
+                               int rows, const int8_t* w, const int32_t* bias,
+                               const quantized_conv2d_dims* dims, const quantized_factor* factors,
+                               int p, int last) {
   const conv_dims* d = &dims->conv;
   const int channels = d->k;
   const ptrdiff_t row_results = (ptrdiff_t)d->q * channels;
@@ -259,3 +258,13 @@ static void quantized_micro_rows(const quantized_micro_out* out, ptrdiff_t at, c
     p = next;
   }
 }
+
+#ifndef QUANTIZED_HELIUM /* conv_helium.h has its own */
+/* In the place of the function of conv_micro.h. */
+static void quantized_micro_rows(const quantized_micro_out* out, ptrdiff_t at, const int8_t* x,
+                                 int rows, const int8_t* w, const int32_t* bias,
+                                 const quantized_conv2d_dims* dims, const quantized_factor* factors,
+                                 int p, int last) {
+  quantized_dsp_rows(out, at, x, rows, w, bias, dims, factors, p, last);
+}
+#endif

@@ -1,0 +1,290 @@
+/* Parts of the micro.h of quantized_conv2d_input_grad in instructions of Helium, for the target
+   helium: four channels, or four columns, in a vector. Results are the same. */
+#include "ops/families/quantized/floats_helium.h"
+#define QUANTIZED_HELIUM_TILES
+#include "ops/quantized_conv2d_input_grad/micro.h"
+
+/* dx[i,c] = from[i,c] + the sum over n channels k, an even number, of dy[i,k] w[k,c], for four
+   pixels and four channels; w: [n,4]. from_step: from a pixel of `from` to the next. */
+static QUANTIZED_HELIUM_ALONE void quantized_helium_grad_tile(real* dx, const real* from,
+                                                              int from_step, const real* dy,
+                                                              const real* w, int channels,
+                                                              int from_channels, int n) {
+  const real* y1 = dy + from_channels;
+  const real* y2 = y1 + from_channels;
+  const real* y3 = y2 + from_channels;
+#if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
+  /* Few registers are left for these. */
+  const uintptr_t more[3] = {(uintptr_t)dx, (uintptr_t)channels * sizeof *dx, (uintptr_t)n / 2};
+  __asm__ volatile(
+      "vldrw.32 q0, [%[from]]\n"
+      "add %[from], %[from], %[step]\n"
+      "vldrw.32 q1, [%[from]]\n"
+      "add %[from], %[from], %[step]\n"
+      "vldrw.32 q2, [%[from]]\n"
+      "add %[from], %[from], %[step]\n"
+      "vldrw.32 q3, [%[from]]\n"
+      "ldr lr, [%[more], #8]\n"
+      "dls lr, lr\n"
+      "1:\n"
+      "vldrw.32 q4, [%[w]], #16\n"
+      "vldrw.32 q5, [%[w]], #16\n"
+      "ldrd r4, r5, [%[y0]], #8\n"
+      "vmul.f32 q6, q4, r4\n"
+      "vmul.f32 q7, q5, r5\n"
+      "vadd.f32 q0, q0, q6\n"
+      "ldrd r4, r5, [%[y1]], #8\n"
+      "vmul.f32 q6, q4, r4\n"
+      "vadd.f32 q0, q0, q7\n"
+      "vmul.f32 q7, q5, r5\n"
+      "vadd.f32 q1, q1, q6\n"
+      "ldrd r4, r5, [%[y2]], #8\n"
+      "vmul.f32 q6, q4, r4\n"
+      "vadd.f32 q1, q1, q7\n"
+      "vmul.f32 q7, q5, r5\n"
+      "vadd.f32 q2, q2, q6\n"
+      "ldrd r4, r5, [%[y3]], #8\n"
+      "vmul.f32 q6, q4, r4\n"
+      "vadd.f32 q2, q2, q7\n"
+      "vmul.f32 q7, q5, r5\n"
+      "vadd.f32 q3, q3, q6\n"
+      "vadd.f32 q3, q3, q7\n"
+      "le lr, 1b\n"
+      "ldrd r4, r5, [%[more]]\n"
+      "vstrw.32 q0, [r4]\n"
+      "add r4, r4, r5\n"
+      "vstrw.32 q1, [r4]\n"
+      "add r4, r4, r5\n"
+      "vstrw.32 q2, [r4]\n"
+      "add r4, r4, r5\n"
+      "vstrw.32 q3, [r4]\n"
+      : [w] "+r"(w), [y0] "+r"(dy), [y1] "+r"(y1), [y2] "+r"(y2), [y3] "+r"(y3), [from] "+r"(from)
+      : [step] "r"((size_t)from_step * sizeof *from), [more] "r"(more)
+      : "lr", "r4", "r5", "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7", "cc", "memory");
+#else
+  for (int i = 0; i < 4; ++i, dx += channels, from += from_step) {
+    const real* const y = i == 0 ? dy : i == 1 ? y1 : i == 2 ? y2 : y3;
+    for (int c = 0; c < 4; ++c) {
+      real sum = from[c];
+      for (int k = 0; k < n; ++k) sum += y[k] * w[4 * k + c];
+      dx[c] = sum;
+    }
+  }
+#endif
+}
+
+/* In the place of the function of micro.h. */
+static void quantized_input_grad_pointwise(real* dx, const real* dy, const int8_t* w, int pixels,
+                                           int channels, int from_channels) {
+  const real none[4] = {0, 0, 0, 0};
+  const int tiled_pixels = pixels & ~3;
+  const int tiled = channels & ~3;
+  real floats[4 * QUANTIZED_MICRO_FROM];
+  if (tiled_pixels * tiled == 0 || from_channels % 2 != 0 || from_channels == 0 ||
+      !quantized_helium_is_exact(dy, pixels * from_channels)) {
+    quantized_input_grad_plain_pointwise(dx, dy, w, pixels, channels, from_channels);
+    return;
+  }
+  for (int c = 0; c < tiled; c += 4) {
+    for (int first = 0; first < from_channels; first += QUANTIZED_MICRO_FROM) {
+      const int rest = from_channels - first;
+      const int n = rest < QUANTIZED_MICRO_FROM ? rest : QUANTIZED_MICRO_FROM;
+      quantized_helium_floats(floats, w + (ptrdiff_t)first * channels + c, channels, 0, n);
+      for (int i = 0; i < tiled_pixels; i += 4) {
+        real* const to = dx + (ptrdiff_t)i * channels + c;
+        quantized_helium_grad_tile(to, first > 0 ? to : none, first > 0 ? channels : 0,
+                                   dy + (ptrdiff_t)i * from_channels + first, floats, channels,
+                                   from_channels, n);
+      }
+    }
+  }
+  for (int i = 0; i < pixels; ++i, dx += channels, dy += from_channels) {
+    for (int c = i < tiled_pixels ? tiled : 0; c < channels; ++c) {
+      dx[c] = quantized_input_grad_one(dy, w + c, channels, from_channels);
+    }
+  }
+}
+
+/* dx[c] += pixel[c] tap[taps c]. */
+static void quantized_helium_grad_tap(real* dx, const real* pixel, const int8_t* tap, int taps,
+                                      int channels) {
+#if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
+  __asm__ volatile(
+      "mov r4, #0\n"
+      "vidup.u32 q0, r4, #1\n"
+      "vmul.i32 q0, q0, %[taps]\n"
+      "dlstp.32 lr, %[n]\n"
+      "1:\n"
+      "vldrb.s32 q1, [%[tap], q0]\n"
+      "add %[tap], %[tap], %[four]\n"
+      "vldrw.32 q2, [%[pixel]], #16\n"
+      "vcvt.f32.s32 q1, q1\n"
+      "vldrw.32 q3, [%[dx]]\n"
+      "vmul.f32 q1, q1, q2\n"
+      "vadd.f32 q3, q3, q1\n"
+      "vstrw.32 q3, [%[dx]], #16\n"
+      "letp lr, 1b\n"
+      : [dx] "+r"(dx), [pixel] "+r"(pixel), [tap] "+r"(tap)
+      : [taps] "r"(taps), [four] "r"(4 * taps), [n] "r"(channels)
+      : "lr", "r4", "q0", "q1", "q2", "q3", "cc", "memory");
+#else
+  for (int c = 0; c < channels; ++c) dx[c] += pixel[c] * (real)tap[c * taps];
+#endif
+}
+
+/* In the place of the function of micro.h: any window and stride. */
+static int quantized_input_grad_depthwise(real* dx, const real* dy, const int8_t* w,
+                                          const conv2d_input_grad_dims* d) {
+  const int numbers = d->n * d->p * d->q * d->k;
+  if (numbers == 0 || !quantized_helium_is_exact(dy, numbers)) return 0;
+  memset(dx, 0, sizeof *dx * (size_t)(d->n * d->h * d->w * d->c));
+  for (int n = 0; n < d->n; ++n) {
+    for (int h = 0; h < d->h; ++h) {
+      for (int column = 0; column < d->w; ++column, dx += d->c) {
+        for (int r = 0; r < d->r; ++r) {
+          const int from_h = h + d->pad_top - r * d->dilation_h;
+          const int p = from_h / d->stride_h;
+          if (from_h < 0 || from_h % d->stride_h != 0 || p >= d->p) continue;
+          for (int s = 0; s < d->s; ++s) {
+            const int from_w = column + d->pad_left - s * d->dilation_w;
+            const int q = from_w / d->stride_w;
+            if (from_w < 0 || from_w % d->stride_w != 0 || q >= d->q) continue;
+            quantized_helium_grad_tap(dx, dy + (((ptrdiff_t)n * d->p + p) * d->q + q) * d->k,
+                                      w + r * d->s + s, d->r * d->s, d->c);
+          }
+        }
+      }
+    }
+  }
+  return 1;
+}
+
+/* Four rows of four results of a channel, from their windows' last row and first column on; see
+   quantized_micro_plane_four. to: the first result, `step` numbers before that of the next column
+   and `row` before that of the next row. */
+static QUANTIZED_HELIUM_ALONE void quantized_helium_plane(real* to, int step, int row,
+                                                          const real* x, int pitch,
+                                                          const real* taps, int r, int s) {
+#if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
+  const real* x1 = x + pitch;
+  const real* x2 = x1 + pitch;
+  const real* x3 = x2 + pitch;
+  const uintptr_t steps[2] = {(uintptr_t)step, (uintptr_t)row * sizeof *to};
+  uintptr_t back = (uintptr_t)(pitch - s) * sizeof *x;
+  x += s - 1;
+  x1 += s - 1;
+  x2 += s - 1;
+  x3 += s - 1;
+  __asm__ volatile(
+      "vmov.i32 q0, #0\n"
+      "vmov.i32 q1, #0\n"
+      "vmov.i32 q2, #0\n"
+      "vmov.i32 q3, #0\n"
+      "2:\n"
+      "dls lr, %[s]\n"
+      "1:\n"
+      "ldr r4, [%[taps]], #4\n"
+      "vldrw.32 q4, [%[x0]], #-4\n"
+      "vldrw.32 q5, [%[x1]], #-4\n"
+      "vmul.f32 q4, q4, r4\n"
+      "vldrw.32 q6, [%[x2]], #-4\n"
+      "vmul.f32 q5, q5, r4\n"
+      "vldrw.32 q7, [%[x3]], #-4\n"
+      "vmul.f32 q6, q6, r4\n"
+      "vadd.f32 q0, q0, q4\n"
+      "vmul.f32 q7, q7, r4\n"
+      "vadd.f32 q1, q1, q5\n"
+      "vadd.f32 q2, q2, q6\n"
+      "vadd.f32 q3, q3, q7\n"
+      "le lr, 1b\n"
+      "sub %[x0], %[x0], %[back]\n"
+      "sub %[x1], %[x1], %[back]\n"
+      "sub %[x2], %[x2], %[back]\n"
+      "sub %[x3], %[x3], %[back]\n"
+      "subs %[r], %[r], #1\n"
+      "bne 2b\n"
+      "mov r4, #0\n"
+      "vidup.u32 q4, r4, #4\n"
+      "ldrd r4, %[back], [%[steps]]\n"
+      "vmul.i32 q4, q4, r4\n"
+      "vstrw.32 q0, [%[to], q4]\n"
+      "add %[to], %[to], %[back]\n"
+      "vstrw.32 q1, [%[to], q4]\n"
+      "add %[to], %[to], %[back]\n"
+      "vstrw.32 q2, [%[to], q4]\n"
+      "add %[to], %[to], %[back]\n"
+      "vstrw.32 q3, [%[to], q4]\n"
+      : [to] "+r"(to), [x0] "+r"(x), [x1] "+r"(x1), [x2] "+r"(x2), [x3] "+r"(x3), [taps] "+r"(taps),
+        [r] "+r"(r), [back] "+r"(back)
+      : [s] "r"(s), [steps] "r"(steps)
+      : "lr", "r4", "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7", "cc", "memory");
+#else
+  for (int i = 0; i < 4; ++i, x += pitch, to += row) {
+    real four[4];
+    quantized_micro_plane_four(four, x, pitch, taps, r, s);
+    for (int j = 0; j < 4; ++j) to[j * step] = four[j];
+  }
+#endif
+}
+
+/* A row of a channel: to[i] = from[step i], for n numbers, a multiple of four. */
+static inline void quantized_helium_strided(real* to, const real* from, int step, int n) {
+#if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
+  __asm__ volatile(
+      "mov r4, #0\n"
+      "vidup.u32 q0, r4, #4\n"
+      "vmul.i32 q0, q0, %[step]\n"
+      "dlstp.32 lr, %[n]\n"
+      "1:\n"
+      "vldrw.32 q1, [%[from], q0]\n"
+      "add %[from], %[from], %[four]\n"
+      "vstrw.32 q1, [%[to]], #16\n"
+      "letp lr, 1b\n"
+      : [to] "+r"(to), [from] "+r"(from)
+      : [step] "r"(step), [four] "r"(4 * (size_t)step * sizeof *from), [n] "r"(n)
+      : "lr", "r4", "q0", "q1", "cc", "memory");
+#else
+  for (int i = 0; i < n; ++i) to[i] = from[(ptrdiff_t)i * step];
+#endif
+}
+
+/* In the place of the function of micro.h. */
+static void quantized_micro_planes(real* dx, const real* dy, const int8_t* w,
+                                   const conv2d_input_grad_dims* d) {
+  real plane[QUANTIZED_MICRO_PLANE];
+  real taps[QUANTIZED_MICRO_PLANE_TAPS + 4];
+  const int pitch = quantized_micro_pitch(d);
+  const int channels = d->c;
+  const int row = d->w * channels;
+  const int count = d->r * d->s;
+  const int numbers = d->n * d->h * d->w * channels;
+  real* const image = plane + (d->r - 1 - d->pad_top) * pitch + d->s - 1 - d->pad_left;
+  if (d->h % 4 != 0 || d->w % 4 != 0 || numbers == 0 || !quantized_helium_is_exact(dy, numbers)) {
+    quantized_micro_plain_planes(dx, dy, w, d);
+    return;
+  }
+  memset(plane, 0, sizeof plane);
+  for (int n = 0; n < d->n; ++n) {
+    const ptrdiff_t offset = (ptrdiff_t)n * d->h * row;
+    for (int c = 0; c < channels; ++c) {
+      const int8_t* const tap = w + (ptrdiff_t)c * count;
+      if (count >= 4) {
+        quantized_helium_floats(taps, tap, 4, 0, count / 4);
+        if (count % 4 != 0) quantized_helium_floats(taps + count - 4, tap + count - 4, 4, 0, 1);
+      } else {
+        for (int t = 0; t < count; ++t) taps[t] = (real)tap[t];
+      }
+      for (int h = 0; h < d->h; ++h) {
+        quantized_helium_strided(image + h * pitch, dy + offset + (ptrdiff_t)h * row + c, channels,
+                                 d->w);
+      }
+      for (int h = 0; h < d->h; h += 4) {
+        const real* const last = plane + (h + d->r - 1) * pitch;
+        for (int column = 0; column < d->w; column += 4) {
+          quantized_helium_plane(dx + offset + (ptrdiff_t)h * row + column * channels + c, channels,
+                                 row, last + column, pitch, taps, d->r, d->s);
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,169 @@
+/* Kernels of int8 layers on a board: checksums of their results, which are those of the reference
+   kernels on the host. M4 and M7 run the kernels of the target cortex-m-dsp, M55 those of helium,
+   RISC-V those of c99. */
+#include <stdio.h>
+#include <string.h>
+
+#include "ops/families/kernel/ref_c.h"
+
+#if defined(__ARM_FEATURE_MVE)
+#include "ops/families/quantized/conv_helium.h"
+#include "ops/families/quantized/input_grad_helium.h"
+#include "ops/families/quantized/weight_grad_helium.h"
+#elif defined(__ARM_FEATURE_DSP)
+#include "ops/families/quantized/depthwise_cortex_m_dsp.h"
+#endif
+#if defined(__arm__) || defined(__riscv)
+#include "ops/quantized_conv2d/micro.h"
+#ifndef __ARM_FEATURE_MVE
+#include "ops/quantized_conv2d_input_grad/micro.h"
+#include "ops/quantized_conv2d_weight_grad/micro.h"
+#endif
+#else
+#include "ops/quantized_conv2d/ref.h"
+#include "ops/quantized_conv2d_input_grad/ref.h"
+#include "ops/quantized_conv2d_weight_grad/ref.h"
+#endif
+
+enum { MOST = 16384, CHANNELS = 160 };
+
+static int8_t image[MOST], weights[MOST];
+static int8_t y[MOST];
+static uint8_t bits[MOST / 8 + 1];
+static float dy[MOST], dx[MOST];
+static int32_t bias[CHANNELS];
+static struct {
+  quantized_conv2d_dims dims;
+  quantized_factor factors[CHANNELS];
+} of;
+
+static uint32_t state;
+static uint32_t next_word(void) {
+  state = state * 1664525u + 1013904223u;
+  return state >> 8;
+}
+
+static uint32_t hash(uint32_t from, const void* data, size_t n) {
+  const uint8_t* bytes = (const uint8_t*)data;
+  for (size_t i = 0; i < n; ++i) from = (from ^ bytes[i]) * 16777619u;
+  return from;
+}
+
+static void sizes(conv_dims* d, int h, int w, int c, int k, int r, int s, int stride, int pad,
+                  int groups) {
+  memset(d, 0, sizeof *d);
+  d->n = 1;
+  d->h = h;
+  d->w = w;
+  d->c = c;
+  d->k = k;
+  d->r = r;
+  d->s = s;
+  d->p = (h + 2 * pad - r) / stride + 1;
+  d->q = (w + 2 * pad - s) / stride + 1;
+  d->stride_h = d->stride_w = stride;
+  d->pad_top = d->pad_left = pad;
+  d->dilation_h = d->dilation_w = 1;
+  d->groups = groups;
+}
+
+/* A convolution of a window of r x s; c: channels of x, k: of y. */
+static void convolution(int h, int w, int c, int k, int r, int s, int stride, int pad, int groups) {
+  conv_dims* d = &of.dims.conv;
+  uint32_t sum = 2166136261u;
+  memset(&of, 0, sizeof of);
+  sizes(d, h, w, c, k, r, s, stride, pad, groups);
+  for (int i = 0; i < h * w * c; ++i) image[i] = (int8_t)next_word();
+  for (int i = 0; i < k * r * s * c / groups; ++i) weights[i] = (int8_t)next_word();
+  for (int i = 0; i < k; ++i) {
+    const int taps = r * s * c / groups;
+    bias[i] = (int32_t)next_word() % 40000 - 20000;
+    of.factors[i].scale = 0.03F * (float)(1 + next_word() % 100) / (float)(taps + 20);
+  }
+  /* Sums that saturate. */
+  bias[0] = INT32_MIN;
+  bias[k - 1] = INT32_MAX - 3;
+  of.factors[k - 1].scale = 1e-9F;
+  of.dims.input_zero_point = (int32_t)(next_word() % 3) * -64;
+  of.dims.out.zero_point = (int32_t)(next_word() % 256) - 128;
+  of.dims.out.low = INT8_MIN;
+  of.dims.out.high = INT8_MAX;
+  const size_t results = (size_t)(d->p * d->q * k);
+  quantized_conv2d_ref(y, image, weights, bias, &of.dims);
+  sum = hash(sum, y, results);
+  memset(bits, 0xff, sizeof bits);
+  quantized_conv2d_inside_ref(bits, image, weights, NULL, &of.dims);
+  sum = hash(sum, bits, results / 8);
+  memset(y, 0, results);
+  quantized_conv2d_masked_ref(y, bits, image, weights, bias, &of.dims);
+  sum = hash(hash(sum, y, results), bits, results / 8);
+  printf("convolution %dx%dx%d to %d, window %dx%d, stride %d: %08lx\n", h, w, c, k, r, s, stride,
+         (unsigned long)sum);
+}
+
+/* Its gradients. smallest: of the numbers of dy, a power of two below which floats have few bits,
+   or 0. */
+static void gradients(int h, int w, int c, int k, int r, int s, int stride, int pad, int groups,
+                      float smallest) {
+  quantized_conv2d_weight_grad_dims dims;
+  conv_dims* d = &dims.conv;
+  uint32_t sum = 2166136261u;
+  sizes(d, h, w, c, k, r, s, stride, pad, groups);
+  dims.zero_point = -7;
+  const int taps = k * r * s * c / groups;
+  const int results = d->p * d->q * k;
+  for (int i = 0; i < h * w * c; ++i) image[i] = (int8_t)next_word();
+  for (int i = 0; i < taps; ++i) weights[i] = (int8_t)next_word();
+  for (int i = 0; i < results; ++i) {
+    dy[i] = next_word() % 5 == 0 ? 0 : (float)((int32_t)next_word() - 0x7fffff) * 0x1p-30F;
+    if (smallest > 0 && i % 3 == 0) dy[i] *= smallest;
+  }
+  quantized_conv2d_input_grad_ref(dx, dy, weights, d);
+  sum = hash(sum, dx, sizeof *dx * (size_t)(h * w * c));
+  quantized_conv2d_weight_grad_ref(dx, image, dy, &dims);
+  sum = hash(sum, dx, sizeof *dx * (size_t)taps);
+  if (groups == c && k == c && stride == 1 && d->p == h && d->q == w) {
+    quantized_depthwise_input_grad_ref(dy, dy, weights, d);
+    sum = hash(sum, dy, sizeof *dy * (size_t)results);
+  }
+  printf("gradients %dx%dx%d from %d, window %dx%d, stride %d: %08lx\n", h, w, c, k, r, s, stride,
+         (unsigned long)sum);
+}
+
+int main(void) {
+  state = 1;
+  convolution(9, 8, 16, 8, 1, 1, 1, 0, 1);
+  convolution(8, 9, 8, 32, 1, 1, 1, 0, 1);
+  convolution(4, 4, 96, 48, 1, 1, 1, 0, 1);
+  convolution(5, 5, 27, 19, 1, 1, 1, 0, 1);
+  convolution(1, 1, 40, 10, 1, 1, 1, 0, 1);
+  convolution(1, 3, 40, 16, 1, 1, 1, 0, 1);
+  convolution(4, 6, 576, 24, 1, 1, 1, 0, 1);
+  convolution(24, 22, 3, 16, 3, 3, 2, 1, 1);
+  convolution(11, 13, 5, 24, 3, 3, 1, 1, 1);
+  convolution(9, 9, 8, 16, 2, 2, 2, 0, 1);
+  convolution(12, 64, 16, 16, 3, 3, 1, 1, 16);
+  convolution(16, 17, 24, 24, 3, 3, 2, 1, 24);
+  convolution(8, 8, 40, 40, 5, 5, 1, 2, 40);
+  convolution(4, 4, 48, 48, 5, 5, 1, 2, 48);
+  convolution(16, 32, 8, 8, 7, 7, 2, 3, 8);
+  convolution(8, 8, 24, 24, 7, 7, 1, 3, 24);
+  convolution(8, 8, 24, 24, 7, 7, 2, 3, 24);
+  convolution(7, 7, 5, 5, 3, 3, 1, 1, 5);
+  convolution(6, 6, 8, 16, 3, 3, 1, 1, 8);
+  convolution(5, 90, 8, 8, 3, 3, 1, 1, 8);
+  gradients(8, 8, 48, 12, 1, 1, 1, 0, 1, 0);
+  gradients(4, 4, 24, 96, 1, 1, 1, 0, 1, 0);
+  gradients(4, 4, 24, 96, 1, 1, 1, 0, 1, 0x1p-110F);
+  gradients(3, 3, 10, 70, 1, 1, 1, 0, 1, 0);
+  gradients(5, 3, 8, 7, 1, 1, 1, 0, 1, 0);
+  gradients(9, 7, 6, 8, 3, 3, 2, 1, 1, 0);
+  gradients(4, 4, 16, 16, 5, 5, 1, 2, 16, 0);
+  gradients(4, 4, 16, 16, 5, 5, 1, 2, 16, 0x1p-115F);
+  gradients(8, 8, 16, 16, 3, 3, 1, 1, 16, 0);
+  gradients(8, 4, 9, 9, 7, 7, 1, 3, 9, 0);
+  gradients(5, 6, 16, 16, 3, 3, 1, 1, 16, 0);
+  gradients(8, 8, 18, 18, 7, 7, 2, 3, 18, 0);
+  gradients(8, 8, 18, 18, 7, 7, 2, 3, 18, 0x1p-112F);
+  return 0;
+}
