@@ -99,7 +99,7 @@ class Session {
 
  private:
   struct Call {
-    ir::KernelFn kernel;
+    const ir::KernelFn* kernel;  // the program's
     ir::KernelCall call;
     bool waits;  // whether the call waits for the swap file
     int tiled;   // index into tiled_; -1: a single kernel

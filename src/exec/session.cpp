@@ -63,7 +63,7 @@ void Session::add_call(const program::Call& from, std::span<std::byte> arena,
   const size_t inputs = pointers_.size();
   add_inputs(from.own_inputs(), declared);
   Call call;
-  call.kernel = from.kernel;
+  call.kernel = &from.kernel;
   call.call.outputs = pointers_.data() + outputs;
   call.call.inputs = pointers_.data() + inputs;
   call.call.workspace = from.workspace < 0 ? nullptr : arena.data() + from.workspace;
@@ -102,7 +102,7 @@ void Session::add_inputs(std::span<const int> ids, size_t declared) {
 }
 
 void Session::run_call(const Call& call) {
-  if (call.tiled < 0) return call.kernel(call.call);
+  if (call.tiled < 0) return (*call.kernel)(call.call);
   tiled_[static_cast<size_t>(call.tiled)].run();
 }
 

@@ -39,20 +39,25 @@ struct KernelCall {
   SwapTransfers* swap = nullptr;  // null if the step swaps nothing
 };
 
-// A kernel in the call form of the executor. Immutable.
+// What a kernel's signature says of it.
+struct KernelTraits {
+  // The name of the function, as the compiler spells it: its C source is found by it. Which
+  // function runs may depend on the parameters.
+  const char* (*name)(const void* params);
+  bool takes_workspace;
+};
+
+// A kernel in the call form of the executor. Immutable. Two pointers: every call of a program holds
+// one.
 class KernelFn {
  public:
   using Run = void (*)(const KernelCall&);
-  // The name of the function, as the compiler spells it: its C source is found by it. Which
-  // function runs may depend on the parameters.
-  using Name = const char* (*)(const void* params);
 
   constexpr KernelFn() = default;
   constexpr KernelFn(std::nullptr_t) {}  // NOLINT: implicit by design
-  // name: null for a function that exists in C++ alone.
-  constexpr KernelFn(Run run, Name name = nullptr,  // NOLINT: implicit by design
-                     bool takes_workspace = true)
-      : run_(run), name_(name), takes_workspace_(takes_workspace) {}
+  // traits: null for a function that exists in C++ alone.
+  constexpr KernelFn(Run run, const KernelTraits* traits = nullptr)  // NOLINT: implicit by design
+      : run_(run), traits_(traits) {}
   // A lambda without captures.
   template <class F>
   requires(std::is_class_v<F>&& std::is_convertible_v<F, Run>) constexpr KernelFn(F run)  // NOLINT
@@ -60,18 +65,19 @@ class KernelFn {
 
   void operator()(const KernelCall& call) const { run_(call); }
   bool operator==(const KernelFn&) const = default;
+  [[nodiscard]] constexpr const KernelTraits* traits() const { return traits_; }
   // Null where the kernel exists in C++ alone.
   [[nodiscard]] constexpr const char* name(const void* params) const {
-    return name_ == nullptr ? nullptr : name_(params);
+    return traits_ == nullptr ? nullptr : traits_->name(params);
   }
-  [[nodiscard]] constexpr Name name_function() const { return name_; }
   // False if the kernel never asks for one.
-  [[nodiscard]] constexpr bool takes_workspace() const { return takes_workspace_; }
+  [[nodiscard]] constexpr bool takes_workspace() const {
+    return traits_ == nullptr || traits_->takes_workspace;
+  }
 
  private:
   Run run_ = nullptr;
-  Name name_ = nullptr;
-  bool takes_workspace_ = true;
+  const KernelTraits* traits_ = nullptr;
 };
 
 namespace detail {
@@ -135,6 +141,9 @@ const char* kernel_name(const void* /*params*/) {
   return __PRETTY_FUNCTION__;
 }
 
+template <auto kernel>
+inline constexpr KernelTraits kKernelTraits = {&kernel_name<kernel>, takes_workspace(kernel)};
+
 template <auto kernel, class... Args>
 void call_kernel(const KernelCall& call, void (*)(Args...)) {
   ArgumentSource source(call);
@@ -160,7 +169,7 @@ constexpr KernelFn kernel_fn() {
     if constexpr (detail::takes_pool(kernel)) {
       return run;
     } else {
-      return {run, &detail::kernel_name<kernel>, detail::takes_workspace(kernel)};
+      return {run, &detail::kKernelTraits<kernel>};
     }
   }
 }

@@ -47,7 +47,9 @@ const char* name_of_chosen(const void* params) {
   return chosen_kernel<Dims, whole, coded>(params).name(params);
 }
 template <class Dims, auto whole, auto coded>
+inline constexpr ir::KernelTraits kTraitsOfChosen{name_of_chosen<Dims, whole, coded>, true};
+template <class Dims, auto whole, auto coded>
 inline constexpr ir::KernelFn whole_or_coded{run_chosen<Dims, whole, coded>,
-                                             name_of_chosen<Dims, whole, coded>};
+                                             &kTraitsOfChosen<Dims, whole, coded>};
 
 }  // namespace thimble::ops

@@ -215,7 +215,7 @@ struct Update {
   template <class Real, int which>
   static constexpr ir::KernelFn kernel() {
     if (rule<which>() == nullptr) return nullptr;
-    return {&run<Real, which>, rule<which>().name_function()};
+    return {&run<Real, which>, rule<which>().traits()};
   }
 
   // Calls the rule's kernel, unless the update has the number 0; with the scheduled constant, if
