@@ -83,7 +83,7 @@ train:     base parallel ir ops autodiff passes plan program exec data io
 eval:      base parallel ir ops autodiff passes plan program exec data io train
 quantize:  base ir ops passes data train
 search:    base ir passes plan program data io train
-import:    base ir ops io
+import:    base ir ops passes io
 recipes:   base parallel ir ops autodiff passes plan exec data io train eval
 apps:      base ir ops plan program emit exec data io import train eval quantize search recipes
 python:    base ir ops autodiff passes plan exec data io import train eval quantize search recipes
@@ -93,7 +93,7 @@ public_layers='
 error types literals: base
 ops optimizer optimizers: ops
 metrics: eval
-import adapt: import
+import adapt export: import
 quantize: quantize
 scheme_search: search
 instruction_model: search

@@ -42,6 +42,7 @@ using AddCommand = void (*)(CLI::App& app, Action& action);
 void add_train(CLI::App& app, Action& action);
 void add_compile(CLI::App& app, Action& action);
 void add_export_c(CLI::App& app, Action& action);
+void add_export_tflite(CLI::App& app, Action& action);
 void add_eval(CLI::App& app, Action& action);
 void add_predict(CLI::App& app, Action& action);
 void add_import(CLI::App& app, Action& action);

@@ -15,8 +15,8 @@ namespace thimble {
 // models in and out lists the operators. Dimension 0 of inputs is the batch and becomes open. int8
 // networks have fixed-point requantization: the bits of TensorFlow Lite's reference kernels, of
 // dense layers those of TensorFlow Lite Micro. Inputs and outputs keep the names of their tensors;
-// layers are conv2d_1, quantized_dense_2 ... Throws Error naming file and operator where the file is
-// damaged, or thimble does not read something in it.
+// layers are conv2d_1, quantized_dense_2 ... Throws Error naming file and operator where the file
+// is damaged, or thimble does not read something in it.
 [[nodiscard]] Graph import_tflite(const std::string& path);
 
 // The graph of a quantized network in JSON, with its weights: NAME.json describes the nodes and
