@@ -24,7 +24,7 @@ namespace dsp {
 }  // namespace dsp
 #undef THIMBLE_OPS_COMMON_CONV_MICRO_H_
 namespace helium {
-#include "ops/families/quantized/conv_helium.h"
+#include "ops/families/quantized/depthwise_helium.h"
 #include "ops/quantized_conv2d/micro.h"
 }  // namespace helium
 

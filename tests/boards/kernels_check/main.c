@@ -7,7 +7,7 @@
 #include "ops/families/kernel/ref_c.h"
 
 #if defined(__ARM_FEATURE_MVE)
-#include "ops/families/quantized/conv_helium.h"
+#include "ops/families/quantized/depthwise_helium.h"
 #include "ops/families/quantized/input_grad_helium.h"
 #include "ops/families/quantized/weight_grad_helium.h"
 #elif defined(__ARM_FEATURE_DSP)

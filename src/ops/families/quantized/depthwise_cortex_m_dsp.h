@@ -259,7 +259,7 @@ static void quantized_dsp_rows(const quantized_micro_out* out, ptrdiff_t at, con
   }
 }
 
-#ifndef QUANTIZED_HELIUM /* conv_helium.h has its own */
+#ifndef QUANTIZED_HELIUM /* depthwise_helium.h has its own */
 /* In the place of the function of conv_micro.h. */
 static void quantized_micro_rows(const quantized_micro_out* out, ptrdiff_t at, const int8_t* x,
                                  int rows, const int8_t* w, const int32_t* bias,
