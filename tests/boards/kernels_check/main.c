@@ -10,19 +10,43 @@
 #include "ops/families/quantized/depthwise_helium.h"
 #include "ops/families/quantized/input_grad_helium.h"
 #include "ops/families/quantized/weight_grad_helium.h"
+#include "ops/families/unary/grad_by_bits_helium.h"
 #elif defined(__ARM_FEATURE_DSP)
 #include "ops/families/quantized/depthwise_cortex_m_dsp.h"
 #endif
+#if defined(__ARM_FEATURE_DSP)
+#include "ops/families/binary/mul_cortex_m_dsp.h"
+#include "ops/families/reduction/sum_to_cortex_m_dsp.h"
+#ifndef __ARM_FEATURE_MVE
+#include "ops/families/unary/grad_by_bits_cortex_m_dsp.h"
+#endif
+#else
+#include "ops/mul/ref.h"
+#include "ops/sum_to/ref.h"
+#endif
 #if defined(__arm__) || defined(__riscv)
 #include "ops/quantized_conv2d/micro.h"
+#ifndef __ARM_FEATURE_DSP
+#include "ops/families/unary/grad_by_bits_micro.h"
+#endif
 #ifndef __ARM_FEATURE_MVE
 #include "ops/quantized_conv2d_input_grad/micro.h"
 #include "ops/quantized_conv2d_weight_grad/micro.h"
 #endif
 #else
+#include "ops/activation_bits/ref.h"
 #include "ops/quantized_conv2d/ref.h"
 #include "ops/quantized_conv2d_input_grad/ref.h"
 #include "ops/quantized_conv2d_weight_grad/ref.h"
+#endif
+#if defined(__arm__) || defined(__riscv)
+#define INTEGER_MICRO
+#endif
+#include "ops/sgd_update/ref.h"
+#if defined(__ARM_FEATURE_MVE)
+#include "ops/families/update/integer_helium.h"
+#elif defined(INTEGER_MICRO)
+#include "ops/families/update/integer_micro.h"
 #endif
 
 enum { MOST = 16384, CHANNELS = 160 };
@@ -130,6 +154,63 @@ static void gradients(int h, int w, int c, int k, int r, int s, int stride, int 
          (unsigned long)sum);
 }
 
+/* What else a step of int8 layers calls, on rows of c numbers. */
+static void elementwise(int rows, int c) {
+  const int n = rows * c;
+  const binary_dims scaled = {n, 2, {c, rows}, {1, c}, {1, 0}};
+  const binary_dims repeated = {n, 2, {c, rows}, {0, 1}, {1, c}};
+  const reduce_dims over_rows = {c, rows, 1, {1, {c}, {1}}, {1, {rows}, {c}}};
+  const grad_by_bits_dims masked = {n, 0};
+  uint32_t sum = 2166136261u;
+  for (int i = 0; i < n; ++i) dy[i] = (float)((int32_t)next_word() - 0x7fffff) * 0x1p-30F;
+  for (int i = 0; i < n / 8 + 1; ++i) bits[i] = (uint8_t)next_word();
+  memset(dx, 0xff, sizeof dx);
+  grad_by_bits_ref(dx, dy, bits, &masked);
+  sum = hash(sum, dx, sizeof *dx * (size_t)n);
+  mul_ref(dx, dx, dy + 1, &scaled);
+  sum = hash(sum, dx, sizeof *dx * (size_t)n);
+  mul_ref(dx, dy + 3, dy, &repeated);
+  sum = hash(sum, dx, sizeof *dx * (size_t)n);
+  sum_to_ref(dx, dy, &over_rows);
+  sum = hash(sum, dx, sizeof *dx * (size_t)c);
+  printf("numbers %dx%d: %08lx\n", rows, c, (unsigned long)sum);
+}
+
+/* Weights [k, c] of which some channels are trained, with one unit for each k. */
+static void update(int k, int c, int is_wide) {
+  static struct {
+    sgd_integer_dims dims;
+    int32_t indices[4];
+  } some = {{{0}, {0}}, {0, 1, 5, 6}};
+  static uint32_t words[6] = {7, 8, 9, 10, 0, 0};
+  const int n = is_wide ? k * c : 4 * k;
+  float rate = 0.37F;
+  int32_t step = 1;
+  void* const out[1] = {is_wide ? (void*)bias : (void*)weights};
+  const void* const in[6] = {words, out[0], dy, &rate, &step, dx};
+  integer_dims* const walk = &some.dims.walk;
+  const integer_dims dims = {.n = n,
+                             .size = is_wide ? 0 : c,
+                             .inner = is_wide ? 0 : 1,
+                             .count = is_wide ? 0 : 4,
+                             .unit_run = is_wide ? c : 4,
+                             .units = k,
+                             .is_wide = is_wide,
+                             .stream = 5};
+  *walk = dims;
+  for (int i = 0; i < n; ++i) {
+    dy[i] = (float)((int32_t)next_word() - 0x7fffff) * (i % 3 ? 0x1p-24F : 0x1p-17F);
+  }
+  for (int i = 0; i < k; ++i) dx[i] = (float)(1 + next_word() % 100) * 0.013F;
+  for (int i = 0; i < k * c; ++i) {
+    weights[i] = (int8_t)next_word();
+    bias[i % CHANNELS] = (int32_t)next_word();
+  }
+  sgd_rounded_update_ref(out, in, &some.dims);
+  printf("update %dx%d: %08lx\n", k, c,
+         (unsigned long)hash(hash(2166136261u, weights, (size_t)(k * c)), bias, sizeof bias));
+}
+
 int main(void) {
   state = 1;
   convolution(9, 8, 16, 8, 1, 1, 1, 0, 1);
@@ -165,5 +246,12 @@ int main(void) {
   gradients(5, 6, 16, 16, 3, 3, 1, 1, 16, 0);
   gradients(8, 8, 18, 18, 7, 7, 2, 3, 18, 0);
   gradients(8, 8, 18, 18, 7, 7, 2, 3, 18, 0x1p-112F);
+  elementwise(16, 24);
+  elementwise(64, 8);
+  elementwise(130, 16);
+  elementwise(3, 13);
+  update(70, 9, 0);
+  update(33, 8, 0);
+  update(15, 10, 1);
   return 0;
 }

@@ -81,10 +81,9 @@ static inline real integer_unit(const void* units, const integer_walk* w) {
   return units ? ((const real*)units)[w->unit] : 1;
 }
 
-/* What the rule reads for the elements [first, first + count): derivatives by real numbers, and
-   zeros, which it changes. in: of the kernel. */
-static void integer_begin(real* change, real* grad, const void* const* in, const integer_dims* d,
-                          const int32_t* indices, int first, int count) {
+/* See integer_begin. */
+static void integer_any_begin(real* change, real* grad, const void* const* in,
+                              const integer_dims* d, const int32_t* indices, int first, int count) {
   const real* given = (const real*)in[INTEGER_GRAD] + first;
   const int adds = d->decay != 0.0 && !d->shrinks;
   integer_walk w = integer_walk_from(d, first);
@@ -98,6 +97,18 @@ static void integer_begin(real* change, real* grad, const void* const* in, const
     change[i] = 0;
   }
 }
+
+#ifndef INTEGER_MICRO /* integer_micro.h has its own */
+/* What the rule reads for the elements [first, first + count): derivatives by real numbers, and
+   zeros, which it changes. in: of the kernel. */
+static void integer_begin(real* change, real* grad, const void* const* in, const integer_dims* d,
+                          const int32_t* indices, int first, int count) {
+  integer_any_begin(change, grad, in, d, indices, first, count);
+}
+#else
+static void integer_begin(real* change, real* grad, const void* const* in, const integer_dims* d,
+                          const int32_t* indices, int first, int count);
+#endif
 
 /* By how much a change moves a number: word / 2^32 is drawn from [0, 1). */
 static inline int64_t integer_rounded(real change, uint32_t word) {
@@ -150,11 +161,10 @@ static inline void integer_move(void* numbers, const integer_dims* d, int place,
   }
 }
 
-/* Moves the elements [first, first + count) by what the rule made of the zeros. An element has the
-   random number of its place. out, in: of the kernel. */
-static void integer_end(void* const* out, const void* const* in, const real* change,
-                        const integer_dims* d, const int32_t* indices, int first, int count,
-                        int has_residual) {
+/* See integer_end. */
+static void integer_any_end(void* const* out, const void* const* in, const real* change,
+                            const integer_dims* d, const int32_t* indices, int first, int count,
+                            int has_residual) {
   const double shrink = d->shrinks ? (double)*(const real*)in[INTEGER_RATE] * d->decay : 0.0;
   philox_block block = {{0, 0, 0, 0}};
   int drawn = -1; /* the number of the block */
@@ -179,3 +189,17 @@ static void integer_end(void* const* out, const void* const* in, const real* cha
     integer_move(out[0], d, place, steps);
   }
 }
+
+#ifndef INTEGER_MICRO /* integer_micro.h has its own */
+/* Moves the elements [first, first + count) by what the rule made of the zeros. An element has the
+   random number of its place. out, in: of the kernel. */
+static void integer_end(void* const* out, const void* const* in, const real* change,
+                        const integer_dims* d, const int32_t* indices, int first, int count,
+                        int has_residual) {
+  integer_any_end(out, in, change, d, indices, first, count, has_residual);
+}
+#else
+static void integer_end(void* const* out, const void* const* in, const real* change,
+                        const integer_dims* d, const int32_t* indices, int first, int count,
+                        int has_residual);
+#endif
