@@ -9,8 +9,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . scripts/common.sh
 
 root=$PWD/build/aarch64-sysroot
-packages=(libhwy-dev libfmt-dev nlohmann-json3-dev libstb-dev libflatbuffers-dev zlib1g-dev libgtest-dev
-  libgmock-dev librapidcheck-dev)
+packages=(libhwy-dev libfmt-dev nlohmann-json3-dev libstb-dev libflatbuffers-dev libprotobuf-dev
+  zlib1g-dev libgtest-dev libgmock-dev librapidcheck-dev)
 
 if [ "$(cat "$root/packages.txt" 2>/dev/null)" = "${packages[*]}" ]; then exit 0; fi
 if ! command -v apt-get >/dev/null || ! command -v dpkg-deb >/dev/null; then

@@ -21,6 +21,8 @@ g++ g++
 - nlohmann-json3-dev
 - libstb-dev
 - libflatbuffers-dev
+- libprotobuf-dev
+protoc protobuf-compiler
 flatc flatbuffers-compiler
 - zlib1g-dev
 - liburing-dev
@@ -116,8 +118,8 @@ done
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   # Elsewhere the user's own package manager does it; cmake then says what it cannot find.
   echo "install_dependencies: no apt here, so nothing is installed. thimble needs a C++20 compiler," \
-    "cmake, ninja, Highway 1.0, CLI11, fmt, nlohmann-json, stb, FlatBuffers with flatc, zlib and, if you like, liburing," \
-    "libjpeg-turbo (JPEG) and libsndfile (WAV);" \
+    "cmake, ninja, Highway 1.0, CLI11, fmt, nlohmann-json, stb, FlatBuffers with flatc, protobuf with" \
+    "protoc, zlib and, if you like, liburing, libjpeg-turbo (JPEG) and libsndfile (WAV);" \
     "the tests also GoogleTest, RapidCheck and clang; the benchmarks Google Benchmark and Python 3." >&2
   exit 0
 fi

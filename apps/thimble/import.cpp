@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 #include <thimble/thimble.h>
 
+#include <charconv>
 #include <filesystem>
+#include <map>
 #include <memory>
 
 #include "adapt_options.h"
@@ -18,9 +20,26 @@ namespace {
 struct ImportArguments {
   std::string file;
   std::string out;
+  std::vector<std::string> dims;  // NAME=NUMBER
   AdaptArguments changes;
   bool json = false;
 };
+
+std::map<std::string, int64_t> sizes_of(const std::vector<std::string>& dims) {
+  std::map<std::string, int64_t> sizes;
+  for (const std::string& dim : dims) {
+    const size_t equals = dim.rfind('=');
+    int64_t size = 0;
+    const char* const end = dim.data() + dim.size();
+    const char* const begin = equals == std::string::npos ? end : dim.data() + equals + 1;
+    const auto [at, error] = std::from_chars(begin, end, size);
+    if (equals == 0 || begin == end || error != std::errc() || at != end || size < 1) {
+      throw UsageError(Error("--dim", fmt::format("expected NAME=NUMBER, got {}", dim)));
+    }
+    sizes[dim.substr(0, equals)] = size;
+  }
+  return sizes;
+}
 
 int run_import(const ImportArguments& options) {
   const importer::Format* const format = importer::format_of(options.file);
@@ -38,7 +57,11 @@ int run_import(const ImportArguments& options) {
       throw UsageError(Error(options.out, "is read by this import; give --out another name"));
     }
   }
-  Graph graph = format->read(options.file);
+  if (!options.dims.empty() && format->read_with_dims == nullptr) {
+    throw UsageError(Error("--dim", "a model of this format has no dimensions with names"));
+  }
+  Graph graph = options.dims.empty() ? format->read(options.file)
+                                     : format->read_with_dims(options.file, sizes_of(options.dims));
   if (options.changes.any()) graph = options.changes.applied(graph);
   const int64_t parameters = parameter_count(graph);
   save_model(graph, options.out, options.changes.adapt.seed);
@@ -64,6 +87,11 @@ void add_import(CLI::App& app, Action& action) {
       ->required()
       ->type_name("FILE");
   add_model_out(*command, options->out);
+  command
+      ->add_option("--dim", options->dims,
+                   "size of a dimension that an ONNX model leaves open; may be given again")
+      ->type_name("NAME=NUMBER")
+      ->allow_extra_args(false);
   options->changes.add_to(*command);
   command->add_flag("--json", options->json, "print one JSON object instead");
   command->footer(

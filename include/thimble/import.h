@@ -3,6 +3,8 @@
 
 #include <thimble/graph.h>
 
+#include <cstdint>
+#include <map>
 #include <string>
 
 namespace thimble {
@@ -24,5 +26,20 @@ namespace thimble {
 // graph has the input "input" and the output "logits". Throws Error naming file and field where
 // either is damaged, sizes or scales do not fit, or a node is of an unknown kind.
 [[nodiscard]] Graph import_quantized_json(const std::string& path);
+
+struct OnnxOptions {
+  // Sizes of dimensions that the model leaves open, by their names. The batch may stay open.
+  std::map<std::string, int64_t> dims;
+  // Images stay [N, C, H, W] at inputs and outputs, with a transpose behind each.
+  bool keep_layout = false;
+};
+
+// The graph of an ONNX model (opsets 11 to 26), with its weights; data in files beside it is read,
+// too. The first dimension of every input, or the only one left open, is the batch. Images are
+// [N, H, W, C] at inputs and outputs, initializers are parameters of their names, their axes in
+// thimble's order, and numbers that depend on shapes alone are computed. Batch normalization keeps
+// its running statistics. Throws Error naming the file and the node at fault where the file is
+// damaged, or an operator or one of its settings is not offered; docs/onnx.md lists what is.
+[[nodiscard]] Graph import_onnx(const std::string& path, const OnnxOptions& options = {});
 
 }  // namespace thimble

@@ -100,6 +100,7 @@ void bind_predictor(nb::module_& m);
 void bind_recipes(nb::module_& m);
 void bind_files(nb::module_& m);
 void bind_model_files(nb::module_& m);
+void bind_onnx(nb::module_& m);
 void bind_quantize(nb::module_& m);
 
 }  // namespace thimble::python

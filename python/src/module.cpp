@@ -22,5 +22,6 @@ NB_MODULE(_core, m) {
   bind_recipes(m);
   bind_files(m);
   bind_model_files(m);
+  bind_onnx(m);
   bind_quantize(m);
 }

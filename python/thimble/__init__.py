@@ -43,7 +43,14 @@ from ._quantize import (
 from .callbacks import Callback
 from .files import load_safetensors, safetensors_metadata, save_safetensors
 from .lbfgs import LBFGS
-from .model_files import adapt, import_quantized_json, load_model, save_model
+from .model_files import (
+    adapt,
+    apply_onnx,
+    import_onnx,
+    import_quantized_json,
+    load_model,
+    save_model,
+)
 from .ops import *  # noqa: F403
 from .optimizers import *  # noqa: F403
 from .plan import Plan
@@ -81,10 +88,12 @@ __all__ = [
     "Value",
     "__version__",
     "adapt",
+    "apply_onnx",
     "choose_channels",
     "compile_program",
     "data",
     "functional_call",
+    "import_onnx",
     "import_quantized_json",
     "init",
     "jit",

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
 
 from . import _core
 from ._check import WHOLE, require
-from ._core import Graph
+from ._core import Graph, Value
 from .trainer import Trainer
 
 
@@ -100,3 +103,47 @@ def import_quantized_json(path: str | os.PathLike[str]) -> Graph:
     tensors in the .safetensors file of the same name beside it. The guide's page on quantized networks
     describes the format. Raises RuntimeError naming file and field where either is damaged."""
     return _core.import_quantized_json(os.fspath(path))
+
+
+def import_onnx(
+    path: str | os.PathLike[str],
+    *,
+    dims: Mapping[str, int] | None = None,
+    keep_layout: bool = False,
+) -> Graph:
+    """The graph of an ONNX model, with its weights. Images are [N, H, W, C] at inputs and outputs,
+    the first dimension of every input is the batch, and initializers are parameters of their names.
+    The guide's page on ONNX says what is offered.
+
+    Args:
+        path: NAME.onnx; data in files beside it is read, too
+        dims: sizes of dimensions that the model leaves open, by their names
+        keep_layout: images stay [N, C, H, W] at inputs and outputs
+
+    Raises RuntimeError naming the file and the node at fault where the file is damaged, or an operator
+    or one of its settings is not offered.
+    """
+    require("import_onnx", keep_layout=(keep_layout, (bool, "True or False")))
+    sizes = {name: int(size) for name, size in (dims or {}).items()}
+    return _core.import_onnx(os.fspath(path), sizes, keep_layout)
+
+
+def apply_onnx(
+    path: str | os.PathLike[str], inputs: Mapping[str, Any], *, graph: Graph | None = None
+) -> dict[str, Value]:
+    """The results of an ONNX model, by name, as a part of the graph that its inputs belong to: within
+    a function given to jit, for example. Axes are as ONNX has them; initializers are constants.
+
+    Args:
+        path: NAME.onnx
+        inputs: a Value of a fixed shape for each input, or an array that is known beforehand, such as
+            the shape of a Reshape
+        graph: the graph, where no input is a Value
+    """
+    values = {name: x for name, x in inputs.items() if isinstance(x, Value)}
+    if graph is None:
+        if not values:
+            raise ValueError("[apply_onnx] inputs: expected at least one thimble.Value, or a graph")
+        graph = next(iter(values.values())).graph
+    arrays = {name: np.array(x, order="C") for name, x in inputs.items() if name not in values}
+    return _core.apply_onnx(os.fspath(path), graph, values, arrays)

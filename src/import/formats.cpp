@@ -23,9 +23,20 @@ bool is_tflite(const std::string& /*path*/, std::string_view beginning) {
   return identifier == "TFL3" || identifier == "CIR0";
 }
 
+// A protobuf message that begins with a small version number, and then a name, a graph or versions.
+bool is_onnx(const std::string& path, std::string_view beginning) {
+  if (path.ends_with(".onnx")) return true;
+  return beginning.size() > 3 && beginning[0] == 8 && beginning[1] > 0 && beginning[1] < 32 &&
+         (beginning[2] == 0x12 || beginning[2] == 0x3a || beginning[2] == 0x42);
+}
+
 // Formats that are known by their bytes stand before those that are known by a name.
 const Format kFormats[] = {
     {"TensorFlow Lite or circle: NAME.tflite, NAME.circle", is_tflite, import_tflite, nullptr},
+    {"ONNX: NAME.onnx", is_onnx, [](const std::string& path) { return import_onnx(path); }, nullptr,
+     [](const std::string& path, const std::map<std::string, int64_t>& dims) {
+       return import_onnx(path, {.dims = dims});
+     }},
     {"a quantized network in JSON: NAME.json with NAME.safetensors beside it", is_json,
      import_quantized_json,
      [](const std::string& path) -> std::vector<std::string> {

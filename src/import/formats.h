@@ -3,6 +3,8 @@
 
 #include <thimble/graph.h>
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +19,10 @@ struct Format {
   Graph (*read)(const std::string& path);  // throws Error
   // Other files that read() opens. Null: none.
   std::vector<std::string> (*companions)(const std::string& path);
+  // As read(), with sizes of dimensions that the model leaves open, by their names. Null: it has
+  // none with names.
+  Graph (*read_with_dims)(const std::string& path,
+                          const std::map<std::string, int64_t>& dims) = nullptr;
 };
 inline constexpr size_t kBeginning = 256;
 

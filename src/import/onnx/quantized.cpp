@@ -1,0 +1,162 @@
+// Integers with scales. Weights of int8 become parameters of f32; activations keep their steps.
+#include <thimble/ops.h>
+
+#include <cmath>
+#include <limits>
+
+#include "import/onnx/table.h"
+
+namespace thimble::importer::onnx {
+namespace {
+
+struct Limits {
+  double low;
+  double high;
+};
+
+Limits limits_of(const Node& node, DType dtype) {
+  if (dtype == DType::i8) return {-128.0, 127.0};
+  if (dtype == DType::u8) return {0.0, 255.0};
+  if (dtype == DType::i16) return {-32768.0, 32767.0};
+  node.fail("thimble rounds to int8, uint8 and int16");
+}
+
+// A scale or zero point as it broadcasts with x: one number, or one for each index of an axis.
+Value along(Node& node, size_t i, const Shape& x) {
+  const Value value = as_type(node.value(i), DType::f32);
+  const Shape shape = value.shape();
+  if (shape.elements() == 1) return reshape(value, {});
+  node.require(shape.rank() == 1 && node.integer("block_size", 0) == 0,
+               "thimble has one scale, or one for each index of an axis");
+  std::vector<int64_t> dims(static_cast<size_t>(x.rank()), 1);
+  dims[static_cast<size_t>(node.axis_of(node.integer("axis", 1), x.rank()))] = shape[0];
+  return reshape(value, Shape(dims));
+}
+
+void quantize_linear(Node& node) {
+  const DType dtype = node.has(2) ? node.item(2).dtype() : DType::u8;
+  const Limits limits = limits_of(node, dtype);
+  Order order;
+  Value x = node.stored(0, order);
+  const bool one = node.shape(1).elements() == 1;
+  if (dtype == DType::i8 && one && node.is_known(1) && (!node.has(2) || node.is_known(2)) &&
+      x.dtype() == DType::f32) {
+    const auto zero = node.has(2) ? node.number_of(2) : 0.0;
+    node.give(quantize(x, {.scale = node.number_of(1), .zero_point = static_cast<int64_t>(zero)}),
+              order);
+    return;
+  }
+  if (!one) {
+    x = node.value(0);
+    order = plain_order(x.shape().rank());
+  }
+  Value y = round(as_type(x, DType::f32) / along(node, 1, x.shape()));
+  if (node.has(2)) y = y + along(node, 2, x.shape());
+  node.give(cast(clip(y, {.low = limits.low, .high = limits.high}), dtype), order);
+}
+
+// The numbers of an integer initializer: a parameter of its name.
+bool dequantize_weight(Node& node) {
+  const Item& item = node.item(0);
+  if (node.importer().is_function() || !item.known || !node.is_known(1) ||
+      (node.has(2) && !node.is_known(2)) || item.rank() == 0 ||
+      node.integer("block_size", 0) != 0) {
+    return false;
+  }
+  const Shape shape = item.shape();
+  const std::vector<int64_t> all = item.known->integers();
+  const std::vector<double> scales = node.numbers_of(1);
+  const std::vector<double> zeros = node.has(2) ? node.numbers_of(2) : std::vector<double>{0.0};
+  node.require(!scales.empty() && !zeros.empty(), "expected at least one scale");
+  const int axis = scales.size() == 1 ? 0 : node.axis_of(node.integer("axis", 1), shape.rank());
+  int64_t inner = 1;
+  for (int i = axis + 1; i < shape.rank(); ++i) inner *= shape[i];
+  const int64_t count = shape[axis];
+  node.require(scales.size() == 1 || static_cast<int64_t>(scales.size()) == count,
+               "its scales do not fit the axis");
+  node.require(zeros.size() == 1 || zeros.size() == scales.size(), "its zero points do not fit");
+  std::vector<float> numbers;
+  for (size_t i = 0; i < all.size(); ++i) {
+    const auto at = static_cast<size_t>(static_cast<int64_t>(i) / inner % count);
+    const double zero = zeros[zeros.size() == 1 ? 0 : at];
+    numbers.push_back(static_cast<float>((static_cast<double>(all[i]) - zero) *
+                                         scales[scales.size() == 1 ? 0 : at]));
+  }
+  Item made;
+  made.known = Array(std::move(numbers), shape);
+  made.order = plain_order(shape.rank());
+  made.weight = std::make_shared<Weight>(
+      Weight{.name = node.def().inputs[0], .made = {}, .full = {}, .order = {}});
+  node.give(0, std::move(made));
+  return true;
+}
+
+void dequantize_linear(Node& node) {
+  if (dequantize_weight(node)) return;
+  Order order;
+  Value x = node.stored(0, order);
+  if (x.quantization() != nullptr) {
+    node.give(dequantize(x), order);
+    return;
+  }
+  if (node.shape(1).elements() != 1) {
+    x = node.value(0);
+    order = plain_order(x.shape().rank());
+  }
+  Value y = cast(x, DType::f32);
+  if (node.has(2)) y = y - along(node, 2, x.shape());
+  node.give(y * along(node, 1, x.shape()), order);
+}
+
+// Sums of products of integers, in f32, which holds them exactly up to 2^24.
+constexpr double kMostExact = 16777216.0;
+
+Value centered(Node& node, size_t i, size_t zero) {
+  Value x = cast(node.value(i), DType::f32);
+  if (node.has(zero)) {
+    Value z = cast(node.value(zero), DType::f32);
+    if (z.shape().elements() == 1) {
+      z = reshape(z, {});
+    } else {
+      node.require(i == 0 && z.shape().rank() == 1 && x.shape().rank() == 2,
+                   "expected one zero point");
+      z = reshape(z, {z.shape()[0], 1});
+    }
+    x = x - z;
+  }
+  return x;
+}
+
+void matmul_integer(Node& node) {
+  node.require(node.rank(0) >= 1, "expected at least one dimension");
+  node.require(static_cast<double>(node.shape(0)[-1]) * 255.0 * 255.0 <= kMostExact,
+               "thimble adds up at most 258 products of integers exactly");
+  const Value y = matmul(centered(node, 0, 2), centered(node, 1, 3));
+  node.give(cast(y, DType::i32));
+}
+
+void qlinear_matmul(Node& node) {
+  node.require(node.rank(0) >= 1, "expected at least one dimension");
+  node.require(static_cast<double>(node.shape(0)[-1]) * 255.0 * 255.0 <= kMostExact,
+               "thimble adds up at most 258 products of integers exactly");
+  for (const size_t i : {size_t{1}, size_t{2}, size_t{4}, size_t{5}, size_t{6}, size_t{7}}) {
+    node.require(node.shape(i).elements() == 1, "expected one scale and one zero point each");
+  }
+  const DType dtype = node.item(7).dtype();
+  const Limits limits = limits_of(node, dtype);
+  const auto factor = [&](size_t i) { return reshape(as_type(node.value(i), DType::f32), {}); };
+  Value y = matmul(centered(node, 0, 2), centered(node, 3, 5));
+  y = round(y * (factor(1) * factor(4) / factor(6))) + factor(7);
+  node.give(cast(clip(y, {.low = limits.low, .high = limits.high}), dtype));
+}
+
+}  // namespace
+
+void add_quantized(Conversions& table) {
+  table["QuantizeLinear"] = {quantize_linear};
+  table["DequantizeLinear"] = {dequantize_linear, false};
+  table["MatMulInteger"] = {matmul_integer, false};
+  table["QLinearMatMul"] = {qlinear_matmul, false};
+}
+
+}  // namespace thimble::importer::onnx
