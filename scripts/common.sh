@@ -54,6 +54,9 @@ environment() {
 # The environment of the Python tests, in build/python.
 python_environment() { environment build/python python/tests/requirements.txt; }
 
+# The environment of ONNX's own tests, in build/onnx.
+onnx_environment() { environment build/onnx tests/onnx/requirements.txt; }
+
 # The environment that builds the documentation site, in build/docs.
 site_environment() { environment build/docs docs/site/requirements.txt; }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every test: the development build, the comparison with PyTorch, a part of the op tests on 64-bit Arm
+# Every test: the development build, the comparison with PyTorch, ONNX's own tests, a part of the op tests on 64-bit Arm
 # under qemu-user, kernels on microcontrollers in QEMU, then the address, undefined-behaviour and
 # thread sanitizers, then each fuzzer for a few seconds. The last line counts them all.
 # usage: ./run test [quick]      quick: the fast tests of the development build alone
@@ -97,6 +97,23 @@ run_parity() {
   record parity "$passed" "$failed" "$refused" $((SECONDS - start))
   sed -n 's/^refused: /parity refuses /p' "$counts" >>"$reasons"
   sed -n 's/^failed: /parity /p' "$counts" >>"$failures"
+}
+
+# Runs ONNX's own node tests through the importer.
+run_onnx() {
+  local start=$SECONDS counts=$PWD/build/dev/onnx.txt passed failed refused
+  if ! onnx_environment; then
+    record onnx 0 0 1 $((SECONDS - start))
+    echo "onnx: pip could not install the onnx package" >>"$reasons"
+    return
+  fi
+  rm -f "$counts"
+  PYTHONPATH=build/dev/python build/onnx/bin/python tests/onnx --counts "$counts" || true
+  [ -s "$counts" ] || die "the ONNX suite left no counts in build/dev"
+  read -r passed failed refused <"$counts"
+  record onnx "$passed" "$failed" "$refused" $((SECONDS - start))
+  sed -n 's/^refused: /onnx refuses /p' "$counts" >>"$reasons"
+  sed -n 's/^failed: /onnx /p' "$counts" >>"$failures"
 }
 
 # Tests the wheel, linked to the library in build/dev, in an environment with NumPy only.
@@ -222,6 +239,7 @@ if [ "${python[0]}" = -DTHIMBLE_BUILD_PYTHON=ON ]; then
   run_python "${1-}"
   if [ "${1-}" != quick ]; then
     run_parity
+    run_onnx
     run_wheel
   fi
 else
