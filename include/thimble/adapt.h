@@ -15,7 +15,7 @@ struct AdaptOptions {
   std::string output;
   // A function of that result and a label, by its name in <thimble/ops.h>: "softmax_cross_entropy",
   // "mse". It takes the place of the graph's loss and metrics, and of labels that nothing else
-  // reads. Empty: they stay.
+  // reads. Empty: they stay. softmax_cross_entropy of a softmax judges what the softmax is of.
   std::string loss;
   // Name of the label. It holds a class for each row (i32, without the last axis of the result)
   // where the loss takes that, else numbers of the result's shape.

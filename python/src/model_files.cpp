@@ -2,6 +2,7 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/vector.h>
 #include <thimble/adapt.h>
+#include <thimble/export.h>
 #include <thimble/import.h>
 #include <thimble/model_file.h>
 
@@ -22,6 +23,26 @@ void bind_model_files(nb::module_& m) {
         return from_file(path, [&] { return std::make_shared<Graph>(thimble::load_model(path)); });
       },
       nb::arg("path"));
+  m.def(
+      "import_model",
+      [](const std::string& path) {
+        return from_file(path,
+                         [&] { return std::make_shared<Graph>(thimble::import_model(path)); });
+      },
+      nb::arg("path"));
+  m.def(
+      "import_tflite",
+      [](const std::string& path) {
+        return from_file(path,
+                         [&] { return std::make_shared<Graph>(thimble::import_tflite(path)); });
+      },
+      nb::arg("path"));
+  m.def(
+      "export_tflite",
+      [](const Graph& graph, const std::string& path) {
+        to_file(path, [&] { thimble::export_tflite(graph, path); });
+      },
+      nb::arg("graph"), nb::arg("path"));
   m.def(
       "import_quantized_json",
       [](const std::string& path) {

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import os
-import tempfile
 from typing import Any
 
 from . import _core
 from ._batches import Feeder
 from ._check import NUMBER, TEXT, WHOLE, require
 from ._core import Dataset, Graph
+from .model_files import graph_of
 from .trainer import Trainer
 
 
@@ -77,15 +76,6 @@ class QatModel:
     float_layers: list[FloatLayer]
 
 
-def _graph_of(model: Graph | Trainer) -> Graph:
-    if isinstance(model, Graph):
-        return model
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "model.safetensors")
-        model._core.save_model(path)
-        return _core.load_model(path)
-
-
 def _samples_of(graph: Graph, data: Any) -> Dataset:
     if isinstance(data, Dataset):
         return data
@@ -133,7 +123,7 @@ def quantize_model(
         int8_inputs=(int8_inputs, flag), int8_outputs=(int8_outputs, flag),
         threads=(threads, WHOLE),
     )
-    graph = _graph_of(model)
+    graph = graph_of(model)
     made, layers, float_layers = _core.quantize_model(
         graph, _samples_of(graph, data), calibration, float(percentile), int(samples), int(batch),
         requantization,
@@ -178,7 +168,7 @@ def prepare_qat(
         percentile=(percentile, NUMBER), samples=(samples, WHOLE), batch=(batch, WHOLE),
         threads=(threads, WHOLE),
     )
-    graph = _graph_of(model)
+    graph = graph_of(model)
     made, float_layers = _core.prepare_qat(
         graph, _samples_of(graph, data), int(weight_bits), calibration, float(percentile),
         int(samples), int(batch), int(threads),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -96,6 +97,44 @@ def adapt(
         freeze=list(freeze),
         trainable=list(trainable),
     )
+
+
+def graph_of(model: Graph | Trainer) -> Graph:
+    """The graph, or that of a Trainer with its weights."""
+    if isinstance(model, Graph):
+        return model
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "model.safetensors")
+        model._core.save_model(path)
+        return _core.load_model(path)
+
+
+def import_model(path: str | os.PathLike[str]) -> Graph:
+    """The graph of a model file of another program, with its weights: of TensorFlow Lite, circle, or any other format that
+    has a function here; the file's contents tell which. Raises RuntimeError naming file and field where it is damaged or
+    of none of them."""
+    return _core.import_model(os.fspath(path))
+
+
+def import_tflite(path: str | os.PathLike[str]) -> Graph:
+    """The graph of a TensorFlow Lite or circle file, float or fully int8, with its weights. Dimension 0 of inputs is the
+    batch. Operators of int8 have the bits of TensorFlow Lite's reference kernels, those of dense layers of TensorFlow Lite
+    Micro. The guide's page on models in and out lists them. Raises RuntimeError naming file and operator where it is
+    damaged or has what thimble does not read."""
+    return _core.import_tflite(os.fspath(path))
+
+
+def export_tflite(model: Graph | Trainer, path: str | os.PathLike[str]) -> None:
+    """Writes what a model's outputs compute as TensorFlow Lite, or as circle where the path ends in ".circle".
+
+    Args:
+        model: a Trainer, whose weights are written (of averaged ones the averages), or a Graph with weights (load_model)
+        path: the file, which is replaced at once
+
+    Raises RuntimeError naming the op that such files have no operator for.
+    """
+    require("export_tflite", model=(model, ((Graph, Trainer), "a thimble.Trainer or thimble.Graph")))
+    _core.export_tflite(graph_of(model), os.fspath(path))
 
 
 def import_quantized_json(path: str | os.PathLike[str]) -> Graph:

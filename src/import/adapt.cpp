@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 #include <thimble/adapt.h>
+#include <thimble/ops/softmax.h>
 
 #include <algorithm>
 #include <cmath>
 #include <random>
 #include <span>
+#include <string_view>
 
 #include "ir/canonical.h"
 #include "ir/function_def.h"
@@ -271,7 +273,24 @@ class Adapting {
     return found;
   }
 
-  void add_loss(Value result) {
+  [[nodiscard]] const ir::Node* producer(int id) const {
+    const int node = to_.data(id).producer;
+    return node < 0 ? nullptr : &to_.nodes[static_cast<size_t>(node)];
+  }
+
+  // softmax_cross_entropy takes the softmax itself: of a softmax's result, what that is of.
+  [[nodiscard]] Value judged(Value result) const {
+    if (options_.loss != "softmax_cross_entropy") return result;
+    const ir::Node* node = producer(result.id());
+    if (node != nullptr && node->op == &ir::dequantize_op()) node = producer(node->input(0));
+    if (node == nullptr || std::string_view(node->op->name) != "softmax") return result;
+    const int64_t axis = node->attrs.as<SoftmaxOptions>().axis;
+    const int rank = result.shape().rank();
+    return axis == -1 || axis == rank - 1 ? to_.value(node->input(0)) : result;
+  }
+
+  void add_loss(Value output) {
+    Value result = judged(output);
     if (result.dtype() == DType::i8 && result.quantization()) {
       result = to_.add1(ir::dequantize_op(), {}, {result});
     }

@@ -71,6 +71,23 @@ TEST(adapt, gives_a_model_a_loss_classes_and_metrics) {
   EXPECT_EQ(*source(trained, "body.weight").data, *source(from, "body.weight").data);
 }
 
+TEST(adapt, judges_what_a_softmax_is_of_by_cross_entropy) {
+  const TemporaryFolder folder;
+  const auto loss_of = [&](bool has_softmax, const std::string& loss) {
+    Graph g;
+    const Value scores = dense(g.input("x", {3}), {.units = 4, .name = "head"});
+    g.output("y", has_softmax ? softmax(scores) : scores);
+    save_model(g, folder / "m", 5);
+    const Graph made = adapt(load_model(folder / "m"), {.loss = loss});
+    Evaluator evaluator(made);
+    const data::Dataset data =
+        data::in_memory({{"x", {3}, DType::f32}, {"label", {}, DType::i32}},
+                        {Array({1.0F, -2.0F, 3.0F}), Array(std::vector<int32_t>{2})});
+    return evaluator.evaluate(data).loss;
+  };
+  EXPECT_EQ(loss_of(true, "softmax_cross_entropy"), loss_of(false, "softmax_cross_entropy"));
+}
+
 TEST(adapt, trains_int8_models_with_new_classes) {
   const TemporaryFolder folder;
   const data::Dataset data = quarters("label");

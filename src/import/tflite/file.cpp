@@ -181,7 +181,11 @@ class FileReader {
       fail(place + ".shape: expected at most 16 sizes of 0 or more");
     }
     info.shape = Shape(std::move(dims));
-    if (ir::bounded_elements(info.shape) > ir::kMostElements) {
+    int64_t elements = 1;  // a size of 0 counts as 1: no product of the others overflows
+    for (const int64_t size : info.shape.dims()) {
+      elements = ir::bounded_product(elements, std::max<int64_t>(size, 1));
+    }
+    if (elements > ir::kMostElements) {
       fail(fmt::format("{}.shape: {} has too many elements", place, to_string(info.shape)));
     }
     const std::vector<int32_t> signature = items_of(table.shape_signature());

@@ -133,8 +133,8 @@ Value Node::constant(int tensor) {
 }
 
 Value Node::input(int i) {
-  const int given = info_.inputs[static_cast<size_t>(i)];
   const int from = source(i);
+  const int given = info_.inputs[static_cast<size_t>(i)];
   if (from != given) {  // DEQUANTIZE of a constant
     Value& made = building_.values[static_cast<size_t>(given)];
     if (!made) made = building_.graph.constant(fmt::format("constant_{}", given), floats(i));

@@ -99,6 +99,12 @@ void unpack(Node& node) {
   give_all(node, parts);
 }
 
+// The size of dimension 0 of the result, which an operator that keeps the batch does not change.
+int64_t rows_of(const Node& node) {
+  const Shape& shape = node.result().shape;
+  return shape.rank() == 0 ? 0 : shape[0];
+}
+
 void slice_of(Node& node) {
   const Value x = node.input(0);
   const std::vector<int64_t> begin = node.integers(1);
@@ -109,7 +115,7 @@ void slice_of(Node& node) {
   for (size_t axis = 0; axis < rank; ++axis) {
     const int64_t whole = x.shape()[static_cast<int>(axis)];
     if (axis == 0 && Node::has_batch(x)) {
-      if (begin[0] != 0 || (size[0] != -1 && size[0] != node.result().shape[0])) {
+      if (begin[0] != 0 || (size[0] != -1 && size[0] != rows_of(node))) {
         node.fail("it cuts dimension 0, the batch, which thimble leaves open");
       }
       continue;
@@ -146,7 +152,7 @@ void strided_slice(Node& node) {
     const bool whole =
         (has(o.begin_mask()) || begin[axis] == 0) && step == 1 && !has(o.shrink_axis_mask());
     if (axis == 0 && Node::has_batch(x)) {
-      if (!whole || (!has(o.end_mask()) && end[0] < node.result().shape[0])) {
+      if (!whole || (!has(o.end_mask()) && end[0] < rows_of(node))) {
         node.fail("it cuts dimension 0, the batch, which thimble leaves open");
       }
       continue;
