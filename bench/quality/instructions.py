@@ -1,5 +1,5 @@
-"""Fits the costs of the instruction model (src/search/instruction_costs.inc) to steps of exported C, of
-the target cortex-m-dsp, that run in QEMU, and prints them with the error of every step.
+"""Fits the costs of the instruction model (src/search/instruction_costs.inc) to steps of exported C that
+run in QEMU, each core with the target for it, and prints them with the error of every step.
 
     instructions.py --thimble PROGRAM --mcunet mcunet5fps_int8.json --out DIR
 
@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-CORES = ("m4", "m7", "m55")
+CORES = {"m4": "cortex-m-dsp", "m7": "cortex-m-dsp", "m55": "helium"}  # and the target of each
 KINDS = (
     "int8 products",
     "mixed products",
@@ -128,12 +128,13 @@ def main() -> int:
     for name, given in steps.items():
         plan = json.loads(call(args.thimble, "plan", *given, "--instructions", "--json", "--samples", "8"))
         ops[name] = plan["instructions"]["ops"]
-        out = args.out / name.replace(" ", "_")
-        call(args.thimble, "export-c", *given, "--target", "cortex-m-dsp", "--out", out)
-    for core in CORES:
+        for target in sorted(set(CORES.values())):
+            out = args.out / f"{name.replace(' ', '_')}-{target}"
+            call(args.thimble, "export-c", *given, "--target", target, "--out", out)
+    for core, target in CORES.items():
         rows, wanted, totals = [], [], {}
         for name in steps:
-            folder = args.out / name.replace(" ", "_")
+            folder = args.out / f"{name.replace(' ', '_')}-{target}"
             out = args.out / f"{folder.name}-{core}"
             qemu = (ROOT / "scripts/qemu.sh", folder, "--board", core, "--ram", "1M", "--kernels")
             if not (out / "kernels.txt").exists():

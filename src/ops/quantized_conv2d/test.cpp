@@ -316,6 +316,8 @@ std::vector<MicroCase> micro_cases() {
   return {of("pointwise", 3, 9, 16, 6, 1, 1, 0, 1, 1),
           of("pointwise_with_odd_channels", 4, 5, 7, 5, 1, 1, 0, 1, 1),
           of("colours", 9, 9, 3, 4, 3, 2, 1, 1, 1),
+          of("many_columns", 2, 35, 5, 3, 3, 1, 1, 1, 1),
+          of("pointwise_of_many_columns", 2, 32, 8, 4, 1, 1, 0, 1, 1),
           of("dilated", 8, 7, 4, 3, 3, 1, 2, 2, 1),
           of("more_taps_than_fit", 3, 3, 160, 2, 3, 1, 1, 1, 1),
           of("groups", 5, 6, 6, 4, 3, 1, 1, 1, 2),

@@ -223,6 +223,9 @@ int main(void) {
   convolution(24, 22, 3, 16, 3, 3, 2, 1, 1);
   convolution(11, 13, 5, 24, 3, 3, 1, 1, 1);
   convolution(9, 9, 8, 16, 2, 2, 2, 0, 1);
+  convolution(3, 33, 20, 12, 1, 1, 1, 0, 1);
+  convolution(2, 64, 16, 8, 1, 1, 1, 0, 1);
+  convolution(5, 40, 3, 8, 3, 3, 1, 1, 1);
   convolution(12, 64, 16, 16, 3, 3, 1, 1, 16);
   convolution(16, 17, 24, 24, 3, 3, 2, 1, 24);
   convolution(8, 8, 40, 40, 5, 5, 1, 2, 40);

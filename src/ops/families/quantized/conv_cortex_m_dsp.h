@@ -3,84 +3,13 @@
    they are computed in plain C99, for tests. Source: Arm, "ARMv7-M Architecture Reference Manual".
  */
 #include "ops/families/quantized/conv_micro_dims.h"
+#include "ops/families/quantized/words_cortex_m_dsp.h"
 
 /* Of functions that have registers to themselves. */
 #define QUANTIZED_DSP_ALONE __attribute__((noinline))
 
-/* sum + the products of the lower and of the upper halves. */
-static inline int32_t quantized_dsp_products(uint32_t a, uint32_t b, int32_t sum) {
-#if defined(__ARM_FEATURE_DSP)
-  int32_t result;
-  __asm__("smlad %0, %1, %2, %3" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
-  return result;
-#else
-  return sum + (int16_t)a * (int16_t)b + (int16_t)(a >> 16) * (int16_t)(b >> 16);
-#endif
-}
-
-/* Bytes 0 and 2 of b, with signs, in two halves; each is added to that of a. */
-static inline uint32_t quantized_dsp_even(uint32_t a, uint32_t b) {
-#if defined(__ARM_FEATURE_DSP)
-  uint32_t result;
-  __asm__("sxtab16 %0, %1, %2" : "=r"(result) : "r"(a), "r"(b));
-  return result;
-#else
-  const uint32_t low = (uint32_t)((int)(int16_t)a + (int8_t)b);
-  const uint32_t high = (uint32_t)((int)(int16_t)(a >> 16) + (int8_t)(b >> 16));
-  return (low & 0xffffU) | high << 16;
-#endif
-}
-
-/* The same of bytes 1 and 3. */
-static inline uint32_t quantized_dsp_odd(uint32_t a, uint32_t b) {
-#if defined(__ARM_FEATURE_DSP)
-  uint32_t result;
-  __asm__("sxtab16 %0, %1, %2, ror #8" : "=r"(result) : "r"(a), "r"(b));
-  return result;
-#else
-  return quantized_dsp_even(a, b >> 8);
-#endif
-}
-
-/* Bytes 0 and 2, and 1 and 3, with signs. */
-static inline uint32_t quantized_dsp_even_of(uint32_t b) {
-#if defined(__ARM_FEATURE_DSP)
-  uint32_t result;
-  __asm__("sxtb16 %0, %1" : "=r"(result) : "r"(b));
-  return result;
-#else
-  return quantized_dsp_even(0, b);
-#endif
-}
-static inline uint32_t quantized_dsp_odd_of(uint32_t b) {
-#if defined(__ARM_FEATURE_DSP)
-  uint32_t result;
-  __asm__("sxtb16 %0, %1, ror #8" : "=r"(result) : "r"(b));
-  return result;
-#else
-  return quantized_dsp_even(0, b >> 8);
-#endif
-}
-
-/* The nearest number of int8. */
-static inline int32_t quantized_dsp_byte(int32_t v) {
-#if defined(__ARM_FEATURE_DSP)
-  int32_t result;
-  __asm__("ssat %0, #8, %1" : "=r"(result) : "r"(v));
-  return result;
-#else
-  return v < INT8_MIN ? INT8_MIN : v > INT8_MAX ? INT8_MAX : v;
-#endif
-}
-
 /* In the place of the function of conv_micro.h. */
 static inline int8_t quantized_micro_clamped(int32_t v) { return (int8_t)quantized_dsp_byte(v); }
-
-static inline uint32_t quantized_dsp_word(const void* from) {
-  uint32_t word;
-  memcpy(&word, from, sizeof word);
-  return word;
-}
 
 /* Most taps of windows whose bytes are copied before they are extended. */
 #define QUANTIZED_DSP_BYTES 64
@@ -402,5 +331,163 @@ static void quantized_micro_channels(const quantized_micro_out* to, ptrdiff_t at
     quantized_dsp_sums(sums, cells, w, taps & ~3);
     quantized_dsp_rest(sums, cells, w, taps & ~3, taps);
     quantized_micro_finish(to, at + k, channels, sums, count, bias ? bias[k] : 0, &factors[k]);
+  }
+}
+
+/* A channel of several tiles of four pixels. */
+typedef struct quantized_dsp_tiles {
+  const uint32_t* w;  /* weights, as cells are */
+  const int16_t* end; /* of the cells */
+  int32_t bias, zero;
+  int8_t* y;
+  int32_t step; /* from the result of a pixel to that of the next */
+  float scale;
+} quantized_dsp_tiles;
+
+/* Four sums become four results, which are stored. s16 to s19: bias, zero point, y and step. */
+#define QUANTIZED_DSP_RESULTS     \
+  "vmov r4, r5, s16, s17\n"       \
+  "qadd %[s0], %[s0], r4\n"       \
+  "qadd %[s1], %[s1], r4\n"       \
+  "qadd %[s2], %[s2], r4\n"       \
+  "qadd %[s3], %[s3], r4\n"       \
+  "vmov s12, s13, %[s0], %[s1]\n" \
+  "vmov s14, s15, %[s2], %[s3]\n" \
+  "vcvt.f32.s32 s12, s12\n"       \
+  "vcvt.f32.s32 s13, s13\n"       \
+  "vcvt.f32.s32 s14, s14\n"       \
+  "vcvt.f32.s32 s15, s15\n"       \
+  "vmul.f32 s12, s12, s20\n"      \
+  "vmul.f32 s13, s13, s20\n"      \
+  "vmul.f32 s14, s14, s20\n"      \
+  "vmul.f32 s15, s15, s20\n"      \
+  "vcvtr.s32.f32 s12, s12\n"      \
+  "vcvtr.s32.f32 s13, s13\n"      \
+  "vcvtr.s32.f32 s14, s14\n"      \
+  "vcvtr.s32.f32 s15, s15\n"      \
+  "vmov %[s0], %[s1], s12, s13\n" \
+  "vmov %[s2], %[s3], s14, s15\n" \
+  "qadd %[s0], %[s0], r5\n"       \
+  "qadd %[s1], %[s1], r5\n"       \
+  "qadd %[s2], %[s2], r5\n"       \
+  "qadd %[s3], %[s3], r5\n"       \
+  "vmov r4, r5, s18, s19\n"       \
+  "ssat %[s0], #8, %[s0]\n"       \
+  "strb %[s0], [r4]\n"            \
+  "ssat %[s1], #8, %[s1]\n"       \
+  "strb %[s1], [r4, r5]\n"        \
+  "add %[s0], r4, r5, lsl #1\n"   \
+  "ssat %[s2], #8, %[s2]\n"       \
+  "strb %[s2], [%[s0]]\n"         \
+  "ssat %[s3], #8, %[s3]\n"       \
+  "strb %[s3], [%[s0], r5]\n"     \
+  "add r4, r4, r5, lsl #2\n"      \
+  "vmov s18, r4\n"
+#define QUANTIZED_DSP_WIDE_FOUR       \
+  "ldmia %[w]!, {%[even], %[odd]}\n"  \
+  "ldmia %[x]!, {r4, r5, r6, r8}\n"   \
+  "smlad %[s0], r4, %[even], %[s0]\n" \
+  "smlad %[s1], r6, %[even], %[s1]\n" \
+  "smlad %[s0], r5, %[odd], %[s0]\n"  \
+  "smlad %[s1], r8, %[odd], %[s1]\n"  \
+  "ldmia %[x]!, {r4, r5, r6, r8}\n"   \
+  "smlad %[s2], r4, %[even], %[s2]\n" \
+  "smlad %[s3], r6, %[even], %[s3]\n" \
+  "smlad %[s2], r5, %[odd], %[s2]\n"  \
+  "smlad %[s3], r8, %[odd], %[s3]\n"
+#define QUANTIZED_DSP_WIDE(body)                                                               \
+  __asm__ volatile(                                                                            \
+      "add r4, %[c], #8\n"                                                                     \
+      "vldmia r4, {s16-s20}\n"                                                                 \
+      "2:\n"                                                                                   \
+      "ldr %[w], [%[c]]\n"                                                                     \
+      "mov %[s0], #0\nmov %[s1], #0\nmov %[s2], #0\nmov %[s3], #0\n"                           \
+      "1:\n" body                                                                              \
+      "cmp %[w], %[end]\n"                                                                     \
+      "bne 1b\n" QUANTIZED_DSP_RESULTS                                                         \
+      "ldr r4, [%[c], #4]\n"                                                                   \
+      "cmp %[x], r4\n"                                                                         \
+      "bne 2b\n"                                                                               \
+      : [x] "+r"(x), [w] "=&r"(w), [even] "=&r"(even), [odd] "=&r"(odd), [s0] "=&r"(s0),       \
+        [s1] "=&r"(s1), [s2] "=&r"(s2), [s3] "=&r"(s3)                                         \
+      : [end] "r"(end), [c] "r"(c)                                                             \
+      : "r4", "r5", "r6", "r8", "s12", "s13", "s14", "s15", "s16", "s17", "s18", "s19", "s20", \
+        "cc", "memory")
+
+/* Computes it. x: the cells of the first tile; blocks: of four taps. */
+static QUANTIZED_DSP_ALONE void quantized_dsp_wide(const quantized_dsp_tiles* c, const int16_t* x,
+                                                   int blocks) {
+#if defined(__ARM_FEATURE_DSP) && defined(__ARM_FP)
+  const uint32_t* const end = c->w + 2 * blocks;
+  const uint32_t* w;
+  int32_t s0, s1, s2, s3;
+  uint32_t even, odd;
+  if (blocks % 2 == 0) {
+    QUANTIZED_DSP_WIDE(QUANTIZED_DSP_WIDE_FOUR QUANTIZED_DSP_WIDE_FOUR);
+  } else {
+    QUANTIZED_DSP_WIDE(QUANTIZED_DSP_WIDE_FOUR);
+  }
+#else
+  for (int8_t* y = c->y; x != c->end; y += QUANTIZED_MICRO_PIXELS * c->step) {
+    int32_t v[QUANTIZED_MICRO_PIXELS] = {0, 0, 0, 0};
+    for (int i = 0; i < blocks; ++i, x += 4 * QUANTIZED_MICRO_PIXELS) {
+      for (int j = 0; j < QUANTIZED_MICRO_PIXELS; ++j) {
+        v[j] = quantized_dsp_products(quantized_dsp_word(x + 4 * j), c->w[2 * i], v[j]);
+        v[j] = quantized_dsp_products(quantized_dsp_word(x + 4 * j + 2), c->w[2 * i + 1], v[j]);
+      }
+    }
+    quantized_dsp_levels(v, c->bias, c->scale, c->zero);
+    for (int j = 0; j < QUANTIZED_MICRO_PIXELS; ++j) {
+      y[j * c->step] = (int8_t)quantized_dsp_byte(v[j]);
+    }
+  }
+#endif
+}
+
+/* Most taps of weights that are extended, for tiles that come one after another. */
+#define QUANTIZED_DSP_WIDE_TAPS 320
+
+/* One row of results where all channels are read, from number `at` on; in the place of the function
+   of conv_micro.h. */
+static void quantized_micro_dense_row(const quantized_micro_out* out, ptrdiff_t at, const int8_t* x,
+                                      int rows, const int8_t* w, const int32_t* bias,
+                                      const quantized_conv2d_dims* dims,
+                                      const quantized_factor* factors, int p) {
+  const int channels = dims->conv.k;
+  const int width = dims->conv.q;
+  const int taps = dims->conv.r * dims->conv.s * dims->conv.c;
+  const int blocks = (taps + 3) / 4;
+  const int tile = 4 * QUANTIZED_MICRO_PIXELS * blocks; /* cells of one */
+  union {
+    int16_t cells[QUANTIZED_MICRO_PIXELS * QUANTIZED_MICRO_TAPS];
+    int32_t aligned;
+  } windows;
+  const int most = (int)(sizeof windows.cells / sizeof *windows.cells) / tile;
+  const int is_wide = out->is_plain && out->y && !out->bits && taps <= QUANTIZED_DSP_WIDE_TAPS &&
+                      width >= 4 * QUANTIZED_MICRO_PIXELS;
+  for (int q = 0; q < width;) {
+    const int left = (width - q) / QUANTIZED_MICRO_PIXELS; /* whole tiles */
+    const int count = width - q < QUANTIZED_MICRO_PIXELS ? width - q : QUANTIZED_MICRO_PIXELS;
+    const int n = !is_wide || left < 1 ? 1 : left < most ? left : most;
+    for (int i = 0; i < n; ++i) {
+      quantized_micro_fill(windows.cells + i * tile, x, rows, dims, p,
+                           q + QUANTIZED_MICRO_PIXELS * i, count);
+    }
+    if (is_wide && left > 0) {
+      uint32_t extended[QUANTIZED_DSP_WIDE_TAPS / 2];
+      quantized_dsp_tiles c = {
+          extended, windows.cells + n * tile, 0, out->result->zero_point, NULL, channels, 0};
+      for (int k = 0; k < channels; ++k) {
+        quantized_dsp_widen(extended, w + (ptrdiff_t)k * taps, taps);
+        c.bias = bias ? bias[k] : 0;
+        c.scale = factors[k].scale;
+        c.y = out->y + at + k;
+        quantized_dsp_wide(&c, windows.cells, blocks);
+      }
+    } else {
+      quantized_micro_channels(out, at, windows.cells, w, bias, factors, channels, taps, count);
+    }
+    q += n * QUANTIZED_MICRO_PIXELS;
+    at += (ptrdiff_t)n * QUANTIZED_MICRO_PIXELS * channels;
   }
 }

@@ -231,6 +231,7 @@ static void quantized_micro_channels(const quantized_micro_out* to, ptrdiff_t at
                                      int count);
 #endif
 
+#ifndef QUANTIZED_DSP /* conv_cortex_m_dsp.h has its own */
 /* One row of results where all channels are read, from number `at` on. */
 static void quantized_micro_dense_row(const quantized_micro_out* out, ptrdiff_t at, const int8_t* x,
                                       int rows, const int8_t* w, const int32_t* bias,
@@ -249,6 +250,12 @@ static void quantized_micro_dense_row(const quantized_micro_out* out, ptrdiff_t 
     quantized_micro_channels(out, at, windows.cells, w, bias, factors, channels, taps, count);
   }
 }
+#else
+static void quantized_micro_dense_row(const quantized_micro_out* out, ptrdiff_t at, const int8_t* x,
+                                      int rows, const int8_t* w, const int32_t* bias,
+                                      const quantized_conv2d_dims* dims,
+                                      const quantized_factor* factors, int p);
+#endif
 
 /* Four windows of a depthwise convolution. */
 typedef struct quantized_micro_taps {

@@ -121,10 +121,127 @@ typedef struct quantized_dsp_channel {
   int stride;    /* from a window to the next */
 } quantized_dsp_channel;
 
+/* The results of a row, four windows at a time. */
+typedef struct quantized_dsp_row {
+  const uint32_t* w;  /* see quantized_dsp_pairs */
+  int32_t lines;      /* of a window */
+  int32_t back;       /* bytes from behind the last line of four windows to the next four */
+  const int16_t* end; /* where those behind the last four would begin */
+  int32_t bias, zero;
+  int8_t* y;
+  int32_t step; /* from a result to the next */
+  float scale;
+  int32_t pitch; /* bytes of a line */
+} quantized_dsp_row;
+
+/* Of a pair of taps, for windows one or two cells apart. */
+#define QUANTIZED_DSP_ONE(next, a, b) \
+  "ldrd r4, r5, [%[w]], #8\n"         \
+  "ldr " b ", [%[x], #" next          \
+  "]\n"                               \
+  "smlad %[s0], " a                   \
+  ", r4, %[s0]\n"                     \
+  "smlad %[s1], " a                   \
+  ", r5, %[s1]\n"                     \
+  "smlad %[s2], " b                   \
+  ", r4, %[s2]\n"                     \
+  "smlad %[s3], " b ", r5, %[s3]\n"
+#define QUANTIZED_DSP_APART(next, a, b, c, d) \
+  "ldr r4, [%[w]], #8\n"                      \
+  "ldr " d ", [%[x], #" next                  \
+  "]\n"                                       \
+  "smlad %[s0], " a                           \
+  ", r4, %[s0]\n"                             \
+  "smlad %[s1], " b                           \
+  ", r4, %[s1]\n"                             \
+  "smlad %[s2], " c                           \
+  ", r4, %[s2]\n"                             \
+  "smlad %[s3], " d ", r4, %[s3]\n"
+#define QUANTIZED_DSP_ONE_2 \
+  "ldr %[e], [%[x]]\n" QUANTIZED_DSP_ONE("4", "%[e]", "%[o]") QUANTIZED_DSP_ONE("8", "%[o]", "%[e]")
+#define QUANTIZED_DSP_ONE_3 QUANTIZED_DSP_ONE_2 QUANTIZED_DSP_ONE("12", "%[e]", "%[o]")
+#define QUANTIZED_DSP_ONE_4 QUANTIZED_DSP_ONE_3 QUANTIZED_DSP_ONE("16", "%[o]", "%[e]")
+#define QUANTIZED_DSP_APART_2                                                      \
+  "ldrd %[e], %[o], [%[x]]\n"                                                      \
+  "ldr %[t], [%[x], #8]\n" QUANTIZED_DSP_APART("12", "%[e]", "%[o]", "%[t]", "r5") \
+      QUANTIZED_DSP_APART("16", "%[o]", "%[t]", "r5", "%[e]")
+#define QUANTIZED_DSP_APART_3 \
+  QUANTIZED_DSP_APART_2 QUANTIZED_DSP_APART("20", "%[t]", "r5", "%[e]", "%[o]")
+#define QUANTIZED_DSP_APART_4 \
+  QUANTIZED_DSP_APART_3 QUANTIZED_DSP_APART("24", "r5", "%[e]", "%[o]", "%[t]")
+#define QUANTIZED_DSP_ROW(line)                                                            \
+  __asm__ volatile(                                                                        \
+      "add r4, %[c], #16\n"                                                                \
+      "vldmia r4, {s16-s20}\n"                                                             \
+      "2:\n"                                                                               \
+      "ldrd %[w], %[n], [%[c]]\n"                                                          \
+      "mov %[s0], #0\n"                                                                    \
+      "mov %[s1], #0\n"                                                                    \
+      "mov %[s2], #0\n"                                                                    \
+      "mov %[s3], #0\n"                                                                    \
+      "1:\n" line                                                                          \
+      "ldr r4, [%[c], #36]\n"                                                              \
+      "add %[x], %[x], r4\n"                                                               \
+      "subs %[n], %[n], #1\n"                                                              \
+      "bne 1b\n"                                                                           \
+      "ldr r4, [%[c], #8]\n"                                                               \
+      "sub %[x], %[x], r4\n" QUANTIZED_DSP_RESULTS                                         \
+      "ldr r4, [%[c], #12]\n"                                                              \
+      "cmp %[x], r4\n"                                                                     \
+      "bne 2b\n"                                                                           \
+      : [x] "+r"(x), [w] "=&r"(w), [n] "=&r"(n), [e] "=&r"(e), [o] "=&r"(o), [t] "=&r"(t), \
+        [s0] "=&r"(s0), [s1] "=&r"(s1), [s2] "=&r"(s2), [s3] "=&r"(s3)                     \
+      : [c] "r"(c)                                                                         \
+      : "r4", "r5", "s12", "s13", "s14", "s15", "s16", "s17", "s18", "s19", "s20", "cc", "memory")
+
+/* Computes them, for windows of 2 to 4 pairs, one or two cells apart. x: the first window. */
+static QUANTIZED_DSP_ALONE void quantized_dsp_one_row(const quantized_dsp_row* c, const int16_t* x,
+                                                      int pairs, int stride) {
+#if defined(__ARM_FEATURE_DSP) && defined(__ARM_FP)
+  const uint32_t* w;
+  int32_t n, s0, s1, s2, s3;
+  uint32_t e, o, t;
+  if (stride == 1 && pairs == 2) QUANTIZED_DSP_ROW(QUANTIZED_DSP_ONE_2);
+  if (stride == 1 && pairs == 3) QUANTIZED_DSP_ROW(QUANTIZED_DSP_ONE_3);
+  if (stride == 1 && pairs == 4) QUANTIZED_DSP_ROW(QUANTIZED_DSP_ONE_4);
+  if (stride == 2 && pairs == 2) QUANTIZED_DSP_ROW(QUANTIZED_DSP_APART_2);
+  if (stride == 2 && pairs == 3) QUANTIZED_DSP_ROW(QUANTIZED_DSP_APART_3);
+  if (stride == 2 && pairs == 4) QUANTIZED_DSP_ROW(QUANTIZED_DSP_APART_4);
+#else
+  for (int8_t* y = c->y; x != c->end; x += QUANTIZED_MICRO_PIXELS * stride) {
+    int32_t v[QUANTIZED_MICRO_PIXELS];
+    quantized_dsp_windows(v, x, c->w, c->lines, pairs, c->pitch / (int)sizeof *x, stride);
+    quantized_dsp_levels(v, c->bias, c->scale, c->zero);
+    for (int j = 0; j < QUANTIZED_MICRO_PIXELS; ++j, y += c->step) {
+      *y = (int8_t)quantized_dsp_byte(v[j]);
+    }
+  }
+#endif
+}
+
 /* Computes them, from number `at` on; to->is_plain. */
 static QUANTIZED_DSP_ALONE void quantized_dsp_depthwise(const quantized_micro_out* to, ptrdiff_t at,
                                                         const quantized_dsp_channel* c) {
   const int16_t* line = c->cells;
+  if (to->y && !to->bits && c->pairs >= 2 && c->pairs <= 4) {
+    const int bytes = (int)sizeof *line;
+    quantized_dsp_row row = {c->w,
+                             c->lines,
+                             (c->lines * c->pitch - QUANTIZED_MICRO_PIXELS * c->stride) * bytes,
+                             NULL,
+                             c->bias,
+                             to->result->zero_point,
+                             to->y + at,
+                             c->step,
+                             c->scale,
+                             c->pitch * bytes};
+    for (int i = 0; i < c->rows; ++i, line += c->row_cells) {
+      row.end = line + c->width * c->stride;
+      quantized_dsp_one_row(&row, line, c->pairs, c->stride);
+      row.y += (ptrdiff_t)c->width * c->step;
+    }
+    return;
+  }
   for (int row = 0; row < c->rows; ++row, line += c->row_cells) {
     const int16_t* cells = line;
     for (int q = 0; q < c->width; q += QUANTIZED_MICRO_PIXELS) {
