@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <fstream>
+#include <limits>
 #include <set>
 
 #include "harness/error_of.h"
@@ -158,6 +160,41 @@ TEST(tflite_models, that_the_engine_has_no_op_for_are_named) {
     if (value == 3) bytes[at] = 119;
   }
   EXPECT_NE(error_of_model(bytes), kNoError);
+}
+
+// The file with other numbers of 32 bits in the place of these, which are there at least once.
+std::vector<char> with_numbers(std::vector<char> bytes, const std::vector<int32_t>& from,
+                               const std::vector<int32_t>& to) {
+  const size_t size = from.size() * sizeof(int32_t);
+  int found = 0;
+  for (size_t at = 0; at + size <= bytes.size(); at += 4) {
+    if (std::memcmp(bytes.data() + at, from.data(), size) != 0) continue;
+    std::memcpy(bytes.data() + at, to.data(), size);
+    ++found;
+  }
+  EXPECT_GE(found, 1);
+  return bytes;
+}
+
+// Lists begin with their length.
+TEST(tflite_models, with_lists_that_do_not_fit_are_refused) {
+  const std::string one_input =
+      error_of_model(with_numbers(model_named("add"), {2, 0, 1}, {1, 0, 1}));
+  EXPECT_NE(one_input.find("operators[0], ADD: its input 1 is missing"), std::string::npos)
+      << one_input;
+  constexpr int32_t kMost = std::numeric_limits<int32_t>::max();
+  const std::string huge = error_of_model(
+      with_numbers(model_named("conv_same_relu6"), {4, 1, 5, 6, 2}, {4, kMost, kMost, kMost, 0}));
+  EXPECT_NE(huge.find("has too many elements"), std::string::npos) << huge;
+  const std::string scalar =
+      error_of_model(with_numbers(model_named("strided_slice"), {3, 1, 3, 3}, {0, 1, 3, 3}));
+  EXPECT_NE(scalar.find("operators[0], STRIDED_SLICE"), std::string::npos) << scalar;
+  const std::string no_tensor =
+      error_of_model(with_numbers(model_named("add"), {2, 0, 1}, {2, 0, 99}));
+  EXPECT_NE(no_tensor.find("operators[0].inputs: there is no tensor 99"), std::string::npos)
+      << no_tensor;
+  const std::string twice = error_of_model(with_numbers(model_named("add"), {2, 0, 1}, {2, 0, 2}));
+  EXPECT_NE(twice.find("tensor 2 has a value already"), std::string::npos) << twice;
 }
 
 TEST(tflite_models, are_found_by_their_contents) {
