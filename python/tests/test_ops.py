@@ -317,6 +317,8 @@ EXAMPLES = {
     "mask_sequence": {"x": (32, 32)}, "reverse_sequence": {"x": (32, 32)},
     "dequantize": {"x": INT8_ROW}, "requantize": {"x": INT8_ROW},
     "quantized_add": {"a": INT8_ROW, "b": INT8_ROW}, "quantized_mul": {"a": INT8_ROW, "b": INT8_ROW},
+    "quantized_sub": {"a": INT8_ROW, "b": INT8_ROW},
+    "quantized_sigmoid": {"x": INT8_ROW}, "quantized_tanh": {"x": INT8_ROW},
     "quantized_average_pool2d": {"x": INT8_IMAGES}, "quantized_mean": {"x": INT8_IMAGES},
     "quantized_global_average_pool2d": {"images": INT8_IMAGES},
     "quantized_conv2d": int8_layer(INT8_IMAGES, (8, 3, 3, 16)),

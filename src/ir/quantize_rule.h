@@ -32,9 +32,11 @@ struct QuantizeContext {
 
 // Where an op has its weights, and in which form its int8 form takes them.
 struct WeightLayout {
-  int weight = 1;           // number of the input
-  int bias = 2;             // of an input that may be left out: one number an output channel
-  int channels = 0;         // the axis of the weight (of f32) that counts output channels
+  int weight = 1;  // number of the input
+  int bias = 2;    // of an input that may be left out: one number an output channel
+  // The axis of the weight (of f32) that counts output channels: of a group, if there are several,
+  // which then share the scales.
+  int channels = 0;
   bool transposed = false;  // the int8 form takes the matrix with its axes swapped
 };
 
@@ -61,6 +63,10 @@ struct QuantizeRule {
   // of the op before it to take over. Null, or none: it is no such op.
   std::optional<ChannelScaling> (*scaling)(const Attrs&,
                                            std::span<const Array* const> inputs) = nullptr;
+  // Of an op with a scaling: act(x * weight + bias) by a layer that has weights of its own, for
+  // where no op before it takes the scaling over. weight: [C, 1, 1, 1], bias: [C], of the graph of
+  // x.
+  Value (*scaling_layer)(Value x, Value weight, Value bias, Activation activation) = nullptr;
   // The op that makes f32 values int8 (one op of the library): its attributes. Null: it is not.
   Attrs (*to_int8)(double scale, int64_t zero_point, Requantization) = nullptr;
   bool to_f32 = false;  // the op that makes f32 of int8 (one op of the library)

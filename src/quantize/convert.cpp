@@ -250,7 +250,7 @@ class Conversion {
     std::optional<QuantizedWeights> made = trained_weights(data, known.layout.channels, *fake);
     if (!made) return std::nullopt;
     for (size_t k = 0; k < bias.size(); ++k) {
-      const float unit = made->scales[k] * input_scale;
+      const float unit = made->scales[k % made->scales.size()] * input_scale;
       made->bias.push_back(static_cast<int32_t>(fake_integer(bias[k], unit, ops::kBiasSteps)));
     }
     return made;

@@ -1,9 +1,11 @@
 #include "quantize/fold.h"
 
 #include <algorithm>
+#include <map>
 
 #include "ir/rewrite.h"
 #include "ops/families/quantized/fake.h"
+#include "quantize/samples.h"
 
 namespace thimble::quantizing {
 namespace {
@@ -66,14 +68,63 @@ class Folding {
       while (fold_reader(n)) {
       }
     }
+    for (size_t n = 0; n < graph_.nodes.size(); ++n) {
+      if (dropped_[n] == 0) add_layer(n);
+    }
     ir::Rewriter rewriter(graph_);
     for (size_t n = 0; n < graph_.nodes.size(); ++n) {
-      if (dropped_[n] == 0) rewriter.copy(graph_.nodes[n]);
+      if (dropped_[n] != 0) continue;
+      const ir::Node& node = graph_.nodes[n];
+      const auto layer = layers_.find(n);
+      if (layer == layers_.end()) {
+        rewriter.copy(node);
+        continue;
+      }
+      const auto& [weight, bias, activation] = layer->second;
+      rewriter.graph().reopen_layer(node.layer);
+      const Value y = node.op->quantized.scaling_layer(
+          rewriter.map(node.inputs[0]), rewriter.map(weight), rewriter.map(bias), activation);
+      rewriter.graph().end_layer();
+      rewriter.replace(node, {&y, 1});
     }
     return std::move(rewriter).finish();
   }
 
  private:
+  struct OwnLayer {
+    int weight = -1;
+    int bias = -1;
+    Activation activation = Activation::none;
+  };
+
+  // A scaling that no layer before it takes over gets weights of its own.
+  void add_layer(size_t n) {
+    const ir::Node node = graph_.nodes[n];
+    const int x = node.inputs[0];
+    if (node.op->quantized.scaling_layer == nullptr || !is_per_sample(graph_.type(x))) return;
+    const std::optional<ir::ChannelScaling> scaling = scaling_of(graph_, node);
+    if (!scaling) return;
+    const auto count = static_cast<int64_t>(scaling->scale.size());
+    const auto source = [&](const char* what, const std::vector<double>& values,
+                            const Shape& shape) {
+      bool trainable = false;
+      for (size_t i = 1; i < node.inputs.size(); ++i) {
+        trainable = trainable || (node.inputs[i] >= 0 && graph_.data(node.inputs[i]).trainable);
+      }
+      const std::string& name = graph_.data(node.outputs[0]).name;
+      const Value made = graph_.source(free_name(graph_, name + what), {DType::f32, shape},
+                                       ir::Role::parameter, init::zeros());
+      ir::ValueData& data = graph_.values[static_cast<size_t>(made.id())];
+      data.trainable = trainable;
+      data.data = Array(std::vector<float>(values.begin(), values.end()), shape);
+      return made.id();
+    };
+    OwnLayer layer{.activation = scaling->activation};
+    layer.weight = source(".weight", scaling->scale, {count, 1, 1, 1});
+    layer.bias = source(".bias", scaling->shift, {count});
+    layers_.emplace(n, layer);
+  }
+
   // The node that alone reads the first result of a node, as its first input; -1: there is none.
   int only_reader(const ir::Node& node) const {
     const int y = node.outputs[0];
@@ -159,8 +210,9 @@ class Folding {
   }
 
   ir::Graph graph_;
-  std::vector<char> dropped_;    // nodes
-  std::vector<char> is_result_;  // values
+  std::vector<char> dropped_;          // nodes
+  std::vector<char> is_result_;        // values
+  std::map<size_t, OwnLayer> layers_;  // by node
 };
 
 }  // namespace

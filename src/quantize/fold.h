@@ -11,8 +11,9 @@ namespace thimble::quantizing {
 
 // The graph in which ops that scale and shift channels (QuantizeRule::scaling), such as batch norms
 // at inference, are part of the weights and bias of the op before them, where nothing else reads
-// its result. The graph must be specialized for inference and have values. Computed in double, and
-// rounded to f32 once.
+// its result, and elsewhere layers with weights of their own (QuantizeRule::scaling_layer). The
+// graph must be specialized for inference and have values. Computed in double, and rounded to f32
+// once.
 [[nodiscard]] ir::Graph fold_scalings(const ir::Graph& graph);
 
 // Whether a source is a parameter, state or constant with known values of f32.

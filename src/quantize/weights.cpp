@@ -31,9 +31,9 @@ std::vector<float> weight_scales(const std::vector<float>& weight, const Channel
     double scale = largest[k] / most;
     // Few steps are better spent on the many small weights.
     if (bits < kWeightBits) scale = std::min(scale, 2.0 * sum[k] / count / std::sqrt(most));
-    if (!bias.empty()) {
+    for (size_t of_group = k; of_group < bias.size(); of_group += largest.size()) {
       const double x = static_cast<double>(input_scale);
-      scale = std::max(scale, std::abs(static_cast<double>(bias[k])) / (kMostBias * x));
+      scale = std::max(scale, std::abs(static_cast<double>(bias[of_group])) / (kMostBias * x));
     }
     scales.push_back(static_cast<float>(scale) > 0.0F ? static_cast<float>(scale) : kNoScale);
   }
@@ -53,7 +53,7 @@ QuantizedWeights quantized_weights(const std::vector<float>& weight, const Shape
     made.weight.push_back(static_cast<int8_t>(std::clamp(integer, -kMost, kMost)));
   }
   for (size_t k = 0; k < bias.size(); ++k) {
-    const double unit = x * static_cast<double>(made.scales[k]);
+    const double unit = x * static_cast<double>(made.scales[k % made.scales.size()]);
     const double integer = std::nearbyint(static_cast<double>(bias[k]) / unit);
     made.bias.push_back(static_cast<int32_t>(std::clamp(integer, -kMostBias - 1.0, 0x1p31 - 1.0)));
   }

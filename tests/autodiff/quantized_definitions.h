@@ -44,7 +44,8 @@ inline Bounds bounds_of(Activation activation, double scale, int64_t zero_point)
   return b;
 }
 
-// One node: what it computes before rounding, as a function of its inputs that is linear in each.
+// One node: what it computes before rounding, as a function of its inputs that is linear in each,
+// but for functions of single numbers.
 class Definition {
  public:
   Definition(const ir::Graph& graph, const ir::Node& node) : graph_(graph), node_(node) {}
@@ -57,7 +58,9 @@ class Definition {
     if (op == "quantized_conv2d") return convolution(in);
     if (op == "quantized_conv_transpose2d") return transposed(in);
     if (op == "quantized_dense") return dense(in);
-    if (op == "quantized_add" || op == "quantized_mul") return pair(in, op == "quantized_add");
+    if (op == "quantized_add" || op == "quantized_mul" || op == "quantized_sub")
+      return pair(in, op);
+    if (op == "quantized_sigmoid" || op == "quantized_tanh") return table(in[0], op);
     if (op == "quantized_average_pool2d") return average_pool(in[0]);
     if (op == "quantized_mean") return mean(in[0]);
     if (op == "concat") return concatenated(in);
@@ -67,15 +70,22 @@ class Definition {
     throw Error(op, "the oracle has no definition of it");
   }
 
+  [[nodiscard]] bool is_linear() const {
+    const std::string op = node_.op->name;
+    return op != "quantized_sigmoid" && op != "quantized_tanh";
+  }
+
   // The bounds, for ops that clamp.
   [[nodiscard]] std::optional<Bounds> bounds() const {
     const std::string op = node_.op->name;
     if (op == "quantize" || op == "requantize" || op == "quantized_mean") return Bounds();
+    if (!is_linear()) return Bounds();
     if (op == "quantized_conv2d") return bounds_of_attrs<QuantizedConv2dAttrs>();
     if (op == "quantized_conv_transpose2d") return bounds_of_attrs<QuantizedConvTranspose2dAttrs>();
     if (op == "quantized_dense") return bounds_of_attrs<QuantizedDenseAttrs>();
     if (op == "quantized_add") return bounds_of_attrs<QuantizedAddAttrs>();
     if (op == "quantized_mul") return bounds_of_attrs<QuantizedMulAttrs>();
+    if (op == "quantized_sub") return bounds_of_attrs<QuantizedSubAttrs>();
     return {};
   }
 
@@ -210,14 +220,24 @@ class Definition {
     }
     return from;
   }
-  [[nodiscard]] Numbers pair(const std::vector<Numbers>& in, bool adds) const {
+  [[nodiscard]] Numbers pair(const std::vector<Numbers>& in, const std::string& op) const {
     Numbers y(static_cast<size_t>(result().shape.elements()));
     for (size_t i = 0; i < y.size(); ++i) {
       const double a = (in[0][broadcast(i, 0)] - zero_of(of(0))) * scale_at(of(0), 0);
       const double b = (in[1][broadcast(i, 1)] - zero_of(of(1))) * scale_at(of(1), 0);
-      y[i] = (adds ? a + b : a * b) / y_scale() + y_zero();
+      const double made = op == "quantized_add" ? a + b : op == "quantized_sub" ? a - b : a * b;
+      y[i] = made / y_scale() + y_zero();
     }
     return y;
+  }
+
+  [[nodiscard]] Numbers table(Numbers x, const std::string& op) const {
+    for (double& v : x) {
+      const double at = scale_at(of(0), 0) * (v - zero_of(of(0)));
+      const double made = op == "quantized_tanh" ? std::tanh(at) : 1.0 / (1.0 + std::exp(-at));
+      v = made / y_scale() + y_zero();
+    }
+    return x;
   }
 
   [[nodiscard]] Numbers average_pool(const Numbers& x) const {

@@ -26,6 +26,8 @@ using ir::Precision;
 
 // Factors are rounded to f32 in the graph.
 constexpr double kTolerance = 1e-6;
+// Of integers, between a loss of digits and a curved function.
+constexpr double kSmallStep = 1e-3;
 
 // A graph of fixed shapes whose sources have random contents.
 class Net {
@@ -123,6 +125,9 @@ class Net {
     std::map<int, Numbers> moves{{source, direction}};
     for (size_t n = 0; n < forward; ++n) {
       const ir::Node& node = graph_.nodes[n];
+      const Definition definition(graph_, node);
+      // Of linear functions a whole step says exactly how much they move.
+      const double step = definition.is_linear() ? 1.0 : kSmallStep;
       std::vector<Numbers> base;
       std::vector<Numbers> up;
       std::vector<Numbers> down;
@@ -135,8 +140,8 @@ class Net {
         if (id < 0 || move == moves.end()) continue;
         any = true;
         for (size_t i = 0; i < base.back().size(); ++i) {
-          up.back()[i] += move->second[i];
-          down.back()[i] -= move->second[i];
+          up.back()[i] += step * move->second[i];
+          down.back()[i] -= step * move->second[i];
         }
       }
       if (!any) continue;
@@ -146,7 +151,6 @@ class Net {
         for (const size_t place : places_of_maxima(graph_, node, base[0])) move.push_back(x[place]);
         continue;
       }
-      const Definition definition(graph_, node);
       const Numbers a = definition.unrounded(up);
       const Numbers b = definition.unrounded(down);
       const Numbers at = definition.unrounded(base);
@@ -162,7 +166,7 @@ class Net {
         EXPECT_NEAR(given[i], clamped_value, is_whole ? 1.0 : 1e-5 * (1.0 + std::abs(at[i])))
             << node.op->name;
         if (!inside && clamped != nullptr) ++*clamped;
-        move.push_back(inside ? (a[i] - b[i]) / 2.0 : 0.0);
+        move.push_back(inside ? (a[i] - b[i]) / (2.0 * step) : 0.0);
       }
     }
     return moves.at(target);
@@ -263,7 +267,24 @@ TEST(quantized_gradient, of_sums_and_products_is_that_of_each_scale) {
       const Value first = mul.int8(a, kX);
       const Value second = mul.int8(b, with_scale(0.13F, 40));
       mul.expect_gradients(quantized_mul(first, second, {activation, 0.3, 6}), &clamped);
+      Net sub(3);
+      const Value from = sub.int8(a, kX);
+      const Value less = sub.int8(b, with_scale(0.13F, 40));
+      sub.expect_gradients(quantized_sub(from, less, {activation, 0.09, 6}), &clamped);
     }
+  }
+  EXPECT_GT(clamped, 50);
+}
+
+TEST(quantized_gradient, of_tables_is_that_of_their_functions) {
+  int clamped = 0;
+  for (const double scale : {0.0078125, 0.0031}) {
+    Net sigmoids(1);
+    sigmoids.expect_gradients(
+        quantized_sigmoid(sigmoids.int8({3, 41}, kX), {.scale = scale / 2.0, .zero_point = -128}),
+        &clamped);
+    Net tanhs(2);
+    tanhs.expect_gradients(quantized_tanh(tanhs.int8({3, 41}, kX), {.scale = scale}), &clamped);
   }
   EXPECT_GT(clamped, 50);
 }
@@ -337,7 +358,10 @@ Value with_another_layer(Net& net, std::vector<Value>& all) {
     case 0: {
       const Value y = all.back();
       if (y.shape() != shape) break;
-      return quantized_add(x, y, {activation, 1.2137 * scale, net.draw(-20, 20), how});
+      const double result = 1.2137 * scale;
+      const int64_t zero = net.draw(-20, 20);
+      if (net.draw(0, 1) == 0) return quantized_sub(x, y, {activation, result, zero, how});
+      return quantized_add(x, y, {activation, result, zero, how});
     }
     case 1:
       return quantized_mul(x, net.int8({1, 1, 1, channels}, with_scale(0.1013F, 5)),

@@ -61,6 +61,12 @@ const FoldCase kCases[] = {
        return batch_norm(y) + y;
      },
      3},
+    // What stands alone is a layer with weights of its own.
+    {"norm_of_features", {7}, [](Value x) { return relu(batch_norm(x)); }, 4},
+    {"norm_of_a_sequence",
+     {5, 3},
+     [](Value x) { return batch_norm(sigmoid(x), {.affine = false}); },
+     4},
     {"transposed_in_groups",
      {3, 4, 4},
      [](Value x) {
@@ -101,6 +107,9 @@ TEST(fold, leaves_the_values_as_they_are) {
     const ir::Graph after = passes::remove_dead_code(quantizing::fold_scalings(before));
     ir::verify(after);
     EXPECT_EQ(after.nodes.size(), c.nodes) << c.name;
+    for (const ir::Node& node : after.nodes) {
+      EXPECT_EQ(node.op->quantized.scaling, nullptr) << c.name;
+    }
     const std::vector<float> drawn = uniform(2 * c.sample.elements(), -1.0, 1.0, random);
     const std::vector<double> x(drawn.begin(), drawn.end());
     const std::vector<double> wanted = computed(before, x);

@@ -26,8 +26,9 @@ int64_t count_of(const Graph& g, const std::string& op) {
 Graph classifier(std::mt19937& random) {
   Graph g;
   Value y = mul(classifier_body(g), g.parameter("by", {6}, init::zeros()));
-  y = relu(conv_transpose2d(y, {.channels = 5, .kernel = 2, .stride = 2, .name = "up"}));
-  classify(g, matmul(padded_mean(y), g.parameter("last", {5, 4}, init::zeros())));
+  y = relu(
+      conv_transpose2d(y, {.channels = 6, .kernel = 2, .stride = 2, .groups = 2, .name = "up"}));
+  classify(g, matmul(padded_mean(y), g.parameter("last", {6, 4}, init::zeros())));
   fill(g, random);
   return g;
 }
@@ -108,7 +109,7 @@ TEST(prepare_qat, rounds_what_int8_layers_read_and_give) {
     for (const float ratio : scale.data->floats()) EXPECT_EQ(ratio, 1.0F) << name;
   }
   EXPECT_EQ(source_of(made.graph, "first.weight.scale").type.shape, (Shape{8}));
-  EXPECT_EQ(source_of(made.graph, "up.weight.scale").type.shape, (Shape{5}));
+  EXPECT_EQ(source_of(made.graph, "up.weight.scale").type.shape, (Shape{3}));
   EXPECT_EQ(source_of(made.graph, "last.scale").type.shape, (Shape{4}));  // of the weight
   EXPECT_EQ(source_of(made.graph, "x.scale_unit").role, ir::Role::constant);
 }
@@ -343,20 +344,38 @@ TEST(prepare_qat, layers_without_an_int8_form_stay_f32) {
   std::mt19937 random(9);
   Graph g;
   Value y = conv2d(g.input("x", {4, 4, 2}), {.channels = 3, .kernel = 3, .name = "first"});
-  y = conv2d(tanh(y), {.channels = 2, .kernel = 1, .name = "second"});
-  g.output("y", sigmoid(y));
+  y = conv2d(gelu(y), {.channels = 2, .kernel = 1, .name = "second"});
+  g.output("y", swish(y));
   fill(g, random);
   const data::Dataset samples = samples_of({4, 4, 2}, 8, random);
   const QatModel made = prepare_qat(g, samples);
   ASSERT_EQ(made.float_layers.size(), 2U);
-  EXPECT_EQ(made.float_layers[0].op, "tanh");
+  EXPECT_EQ(made.float_layers[0].op, "gelu");
   const QuantizedModel int8 = quantize_model(made.graph, samples);
   EXPECT_THAT(ops_of(int8.graph),
-              ElementsAre("quantize", "quantized_conv2d", "dequantize", "tanh", "quantize",
-                          "quantized_conv2d", "dequantize", "sigmoid"));
+              ElementsAre("quantize", "quantized_conv2d", "dequantize", "gelu", "quantize",
+                          "quantized_conv2d", "dequantize", "swish"));
   EXPECT_EQ(int8.float_layers.size(), 2U);
   // The weights keep their names.
   EXPECT_EQ(source_of(int8.graph, "first.weight").type.dtype, DType::i8);
+}
+
+// Their int8 forms round as the prepared graph does, but where f32 lies at a half.
+TEST(prepare_qat, functions_differences_and_norms_become_int8) {
+  std::mt19937 random(11);
+  Graph g;
+  const Value x = conv2d(g.input("x", {5, 5, 2}), {.channels = 3, .kernel = 3, .name = "first"});
+  const Value left = sigmoid(x);
+  const Value y = batch_norm(left - tanh(x));
+  g.output("y", dense(flatten(y), {.units = 4, .name = "last"}));
+  fill(g, random);
+  const data::Dataset samples = samples_of({5, 5, 2}, 40, random);
+  const QatModel made = prepare_qat(g, samples);
+  EXPECT_TRUE(made.float_layers.empty());
+  const QuantizedModel int8 = quantize_model(made.graph, samples);
+  EXPECT_TRUE(int8.float_layers.empty());
+  EXPECT_EQ(int8.layers.size(), 6U);
+  for (const QuantizedLayer& layer : int8.layers) EXPECT_GT(layer.sqnr_db, 40.0) << layer.name;
 }
 
 TEST(prepare_qat, steps_that_int8_does_not_have_stay_f32_and_are_named) {

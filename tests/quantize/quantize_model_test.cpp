@@ -23,6 +23,17 @@ std::vector<std::string> layer_ops(const QuantizedModel& made) {
   return ops;
 }
 
+int64_t count_of(const QuantizedModel& made, const std::string& op) {
+  const std::vector<std::string> ops = layer_ops(made);
+  return std::count(ops.begin(), ops.end(), op);
+}
+
+void set(Graph& g, const std::string& source, std::vector<float> values) {
+  for (ir::ValueData& data : g.ir().values) {
+    if (*data.name == source) data.data = Array(std::move(values), data.type.shape);
+  }
+}
+
 double largest_miss(const Array& a, const Array& b) {
   const std::vector<float> x = a.floats();
   const std::vector<float> y = b.floats();
@@ -262,18 +273,18 @@ TEST(quantize_model, layers_without_an_int8_form_stay_f32_and_are_named) {
   std::mt19937 random(5);
   Graph g;
   Value y = conv2d(g.input("x", {4, 4, 2}), {.channels = 3, .kernel = 3, .name = "first"});
-  y = conv2d(tanh(y), {.channels = 2, .kernel = 1, .name = "second"});
-  g.output("y", sigmoid(y));
+  y = conv2d(gelu(y), {.channels = 2, .kernel = 1, .name = "second"});
+  g.output("y", swish(y));
   fill(g, random);
   const data::Dataset samples = samples_of({4, 4, 2}, 8, random);
   const QuantizedModel made = quantize_model(g, samples);
   ASSERT_EQ(made.float_layers.size(), 2U);
-  EXPECT_EQ(made.float_layers[0].op, "tanh");
+  EXPECT_EQ(made.float_layers[0].op, "gelu");
   EXPECT_EQ(made.float_layers[0].reason, "it has no int8 form");
-  EXPECT_EQ(made.float_layers[1].op, "sigmoid");
+  EXPECT_EQ(made.float_layers[1].op, "swish");
   EXPECT_THAT(ops_of(made.graph),
-              ElementsAre("quantize", "quantized_conv2d", "dequantize", "tanh", "quantize",
-                          "quantized_conv2d", "dequantize", "sigmoid"));
+              ElementsAre("quantize", "quantized_conv2d", "dequantize", "gelu", "quantize",
+                          "quantized_conv2d", "dequantize", "swish"));
   EXPECT_LT(largest_miss(predicted(g, samples), predicted(made.graph, samples)), 0.02);
 }
 
@@ -293,6 +304,63 @@ TEST(quantize_model, takes_matrices_and_constants_in_any_order) {
   EXPECT_EQ(source_of(made.graph, "w").type.shape, (Shape{9, 6}));
   EXPECT_EQ(source_of(made.graph, "by").type.dtype, DType::i8);
   for (const QuantizedLayer& layer : made.layers) EXPECT_GT(layer.sqnr_db, 30.0) << layer.name;
+}
+
+TEST(quantize_model, differences_and_functions_are_int8_in_both_conventions) {
+  std::mt19937 random(8);
+  Graph g;
+  const Value x = conv2d(g.input("x", {5, 5, 3}), {.channels = 4, .kernel = 3});
+  const Value left = sigmoid(x);
+  g.output("y", left - tanh(x));
+  fill(g, random);
+  const data::Dataset samples = samples_of({5, 5, 3}, 40, random);
+  for (const Requantization how : {Requantization::floating, Requantization::fixed_point}) {
+    const QuantizedModel made = quantize_model(g, samples, {.requantization = how});
+    EXPECT_TRUE(made.float_layers.empty());
+    EXPECT_THAT(layer_ops(made), ElementsAre("quantized_conv2d", "quantized_sigmoid",
+                                             "quantized_tanh", "quantized_sub"));
+    for (const QuantizedLayer& layer : made.layers) EXPECT_GT(layer.sqnr_db, 30.0) << layer.name;
+  }
+}
+
+// Of images, and of features, whose channels differ in their ranges by a factor of thousands.
+TEST(quantize_model, a_batch_norm_that_stands_alone_has_a_scale_for_each_channel) {
+  for (const Shape& sample : {Shape{6, 5, 3}, Shape{7, 3}, Shape{3}}) {
+    std::mt19937 random(9);
+    Graph g;
+    g.output("y", relu(batch_norm(g.input("x", sample))));
+    fill(g, random);
+    set(g, "batch_norm_1.weight", {0.001F, -3.0F, 0.5F});
+    const data::Dataset samples = samples_of(sample, 40, random);
+    for (const Requantization how : {Requantization::floating, Requantization::fixed_point}) {
+      const QuantizedModel made = quantize_model(g, samples, {.requantization = how});
+      EXPECT_TRUE(made.float_layers.empty());
+      EXPECT_EQ(count_of(made, "quantized_conv2d"), 1);
+      EXPECT_GT(made.layers.back().sqnr_db, 25.0);
+    }
+  }
+}
+
+// Groups share the scales of weights; each output channel has a bias and a range of its own.
+TEST(quantize_model, a_transposed_convolution_in_groups_is_int8) {
+  for (const bool norm : {false, true}) {
+    std::mt19937 random(10);
+    Graph g;
+    const ConvTranspose2dOptions options{
+        .channels = 6, .kernel = 3, .stride = 2, .groups = 2, .name = "up"};
+    const Value y = conv_transpose2d(g.input("x", {4, 5, 4}), options);
+    g.output("y", relu(norm ? batch_norm(y) : y));
+    fill(g, random);
+    set(g, "up.bias", {3.0F, -2.0F, 0.5F, -4.0F, 0.25F, 1.0F});
+    const data::Dataset samples = samples_of({4, 5, 4}, 40, random);
+    for (const Requantization how : {Requantization::floating, Requantization::fixed_point}) {
+      const QuantizedModel made = quantize_model(g, samples, {.requantization = how});
+      EXPECT_TRUE(made.float_layers.empty());
+      EXPECT_EQ(made.layers[0].op, "quantized_conv_transpose2d");
+      EXPECT_EQ(count_of(made, "quantized_conv2d"), norm ? 1 : 0);
+      for (const QuantizedLayer& layer : made.layers) EXPECT_GT(layer.sqnr_db, 30.0) << layer.name;
+    }
+  }
 }
 
 TEST(quantize_model, calibrations_differ_in_their_ranges) {
@@ -351,9 +419,9 @@ TEST(quantize_model, refuses_what_it_cannot_quantize) {
   };
   const data::Dataset samples = samples_of({3}, 4, random);
   Graph plain;
-  plain.output("y", tanh(plain.input("x", {3})));
+  plain.output("y", gelu(plain.input("x", {3})));
   EXPECT_THAT(quantizing(plain, samples),
-              HasSubstr("nothing to quantize; tanh_1 (tanh): it has no int8 form"));
+              HasSubstr("nothing to quantize; gelu_1 (gelu): it has no int8 form"));
   Graph g;
   g.output("y", dense(g.input("x", {3}), {.units = 2}));
   EXPECT_THAT(quantizing(g, samples), HasSubstr("the graph has no values for it"));

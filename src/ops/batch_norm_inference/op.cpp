@@ -1,7 +1,9 @@
 #include <thimble/ops/affine.h>
 #include <thimble/ops/batch_norm_inference.h>
+#include <thimble/ops/conv2d.h>
 #include <thimble/ops/mul.h>
 #include <thimble/ops/neg.h>
+#include <thimble/ops/reshape.h>
 #include <thimble/ops/rsqrt.h>
 #include <thimble/ops/square.h>
 #include <thimble/ops/sub.h>
@@ -78,6 +80,20 @@ std::optional<ir::ChannelScaling> scaling(const ir::Attrs& node,
   return made;
 }
 
+// A depthwise convolution of one pixel.
+Value scaling_layer(Value x, Value weight, Value bias, Activation activation) {
+  const Shape& shape = x.shape();
+  const int last = shape.rank() - 1;
+  const Conv2dAttrs attrs{.groups = shape[last], .activation = activation};
+  if (last == 3) return conv2d(x, weight, bias, attrs);
+  std::vector<int64_t> dims = shape.dims();
+  int64_t pixels = 1;
+  for (int axis = 1; axis < last; ++axis) pixels *= shape[axis];
+  dims[0] = -1;
+  const Value image = reshape(x, {-1, pixels, 1, shape[last]});
+  return reshape(conv2d(image, weight, bias, attrs), Shape(dims));
+}
+
 const OpDef& definition() {
   static const OpDef def{
       .name = "batch_norm_inference",
@@ -113,7 +129,7 @@ const OpDef& definition() {
               },
       },
       .memory{.in_place = {{0, 0}}},
-      .quantized{.scaling = scaling},
+      .quantized{.scaling = scaling, .scaling_layer = scaling_layer},
   };
   return def;
 }

@@ -88,9 +88,8 @@ std::vector<Value> quantized(const ir::QuantizeContext& c) {
                                       .requantization = c.requantization})};
 }
 
-// Channels of several groups share the scales of weights; the bias then has no unit of its own.
-std::optional<ir::WeightLayout> weights(const ir::KernelContext& c) {
-  if (c.attrs.as<ConvTranspose2dAttrs>().groups != 1) return std::nullopt;
+// Groups share the scales of weights.
+std::optional<ir::WeightLayout> weights(const ir::KernelContext&) {
   return ir::WeightLayout{.channels = 3};
 }
 

@@ -1,16 +1,16 @@
 /* quantized_add for microcontrollers, in the place of the functions of ref.h and with their
    results: one loop where nothing is broadcast. Plain C99. */
 #include "ops/families/quantized/nearest_micro.h"
-#include "ops/quantized_add/dims.h"
+#include "ops/families/quantized/sum_dims.h"
 
 /* Whether quantized_micro_add_level gives the results. */
-static int quantized_micro_add_is_plain(const quantized_add_dims* d) {
+static int quantized_micro_add_is_plain(const quantized_sum_dims* d) {
   return !d->out.fixed_point && d->walk.count == 1 && d->walk.stride[0][0] == 1 &&
          d->walk.stride[1][0] == 1 && d->out.low == INT8_MIN && d->out.high == INT8_MAX;
 }
 
 /* The sum before it is brought within the bounds; beyond them maybe another one. */
-static inline int32_t quantized_micro_add_level(int32_t a, int32_t b, const quantized_add_dims* d) {
+static inline int32_t quantized_micro_add_level(int32_t a, int32_t b, const quantized_sum_dims* d) {
   const float left = (float)(a - d->a_zero_point) * d->a_scale;
   const float right = (float)(b - d->b_zero_point) * d->b_scale;
   const float quotient = (left + right) / d->y_scale;
@@ -19,10 +19,10 @@ static inline int32_t quantized_micro_add_level(int32_t a, int32_t b, const quan
 }
 
 static void quantized_add_ref(int8_t* y, const int8_t* a, const int8_t* b,
-                              const quantized_add_dims* d) {
+                              const quantized_sum_dims* d) {
   const nary_dims* walk = &d->walk;
   if (quantized_micro_add_is_plain(d)) {
-    const quantized_add_dims own = *d; /* y may lie anywhere: these stay in registers */
+    const quantized_sum_dims own = *d; /* y may lie anywhere: these stay in registers */
     for (int i = 0; i < own.walk.n; ++i) {
       const int32_t v = quantized_micro_add_level(a[i], b[i], &own);
       y[i] = (int8_t)(v < INT8_MIN ? INT8_MIN : v > INT8_MAX ? INT8_MAX : v);
@@ -30,14 +30,14 @@ static void quantized_add_ref(int8_t* y, const int8_t* a, const int8_t* b,
     return;
   }
   NARY_FOR_EACH(walk, at,
-                y[i] = quantized_clamp(quantized_add_unbounded(a[at[0]], b[at[1]], d), &d->out));
+                y[i] = quantized_clamp(quantized_sum_unbounded(a[at[0]], b[at[1]], 1, d), &d->out));
 }
 
 static void quantized_add_inside_ref(uint8_t* bits, const int8_t* a, const int8_t* b,
-                                     const quantized_add_dims* d) {
+                                     const quantized_sum_dims* d) {
   const nary_dims* walk = &d->walk;
   if (quantized_micro_add_is_plain(d)) {
-    const quantized_add_dims own = *d;
+    const quantized_sum_dims own = *d;
     for (int first = 0; first < own.walk.n; first += 8) {
       const int last = first + 8 < own.walk.n ? first + 8 : own.walk.n;
       int byte = 0;
@@ -51,6 +51,6 @@ static void quantized_add_inside_ref(uint8_t* bits, const int8_t* a, const int8_
   }
   NARY_FOR_EACH(
       walk, at,
-      quantized_add_bit(bits, i,
-                        quantized_inside(quantized_add_unbounded(a[at[0]], b[at[1]], d), &d->out)));
+      quantized_add_bit(
+          bits, i, quantized_inside(quantized_sum_unbounded(a[at[0]], b[at[1]], 1, d), &d->out)));
 }

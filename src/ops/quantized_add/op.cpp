@@ -1,11 +1,7 @@
-#include <thimble/ops/affine.h>
 #include <thimble/ops/quantized_add.h>
 
-#include <algorithm>
-
 #include "ir/graph.h"
-#include "ops/families/quantized/pair.h"
-#include "ops/quantized_add/dims.h"
+#include "ops/families/quantized/sum.h"
 
 #define THIMBLE_OP quantized_add
 #include "ops/families/builder/both_precisions.h"
@@ -13,9 +9,7 @@
 namespace thimble::ops::quantized_add_impl {
 namespace {
 
-struct QuantizedAdd {
-  using Attrs = QuantizedAddAttrs;
-  using Dims = quantized_add_dims;
+struct QuantizedAdd : QuantizedSum<QuantizedAddAttrs, 1> {
   static constexpr const char* name = "quantized_add";
   static constexpr const char* doc =
       "The sum of int8 numbers of different scales: y = clamp(round(((a - its zero point) * its "
@@ -26,28 +20,6 @@ struct QuantizedAdd {
   static constexpr const char* inside_name = "quantized_add_inside";
   static constexpr ir::KernelFn inside_ref = ir::kernel_fn<&f32::quantized_add_inside_ref>();
   static constexpr ir::KernelFn inside_ref64 = ir::kernel_fn<&f64::quantized_add_inside_ref>();
-
-  // In fixed point: from twice the larger scale, with 20 more bits, to that of the result.
-  static double factor(const ir::TensorType& a, const ir::TensorType& b, double scale) {
-    const double twice = 2.0 * static_cast<double>(std::max(scale_of(a), scale_of(b)));
-    return twice / (0x1p20 * static_cast<double>(static_cast<float>(scale)));
-  }
-  static void add_factors(Dims& d, const ir::TensorType& a, const ir::TensorType& b,
-                          const Attrs& attrs) {
-    d.a_scale = scale_of(a);
-    d.b_scale = scale_of(b);
-    d.y_scale = static_cast<float>(attrs.scale);
-    const double twice = 2.0 * static_cast<double>(std::max(d.a_scale, d.b_scale));
-    d.a_factor = kernel_factor(static_cast<double>(d.a_scale) / twice);
-    d.b_factor = kernel_factor(static_cast<double>(d.b_scale) / twice);
-    d.y_factor = kernel_factor(factor(a, b, attrs.scale));
-  }
-  // By the integers: the scale of the input by that of the result.
-  static Value gradient(const ir::VjpContext& c, int i, Value g) {
-    const Value x = c.input(i);
-    return g * (static_cast<double>(scale_of(x.graph().type(x.id()))) /
-                static_cast<double>(c.output().quantization()->scales[0]));
-  }
 };
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include <thimble/ops/quantized_sigmoid.h>
 #include <thimble/ops/sigmoid.h>
 
 #include "ops/families/unary/unary.h"
@@ -10,6 +11,12 @@ UNARY_SIMD_DECLARE(sigmoid)
 namespace thimble::ops::sigmoid_impl {
 namespace {
 
+std::vector<Value> quantized(const ir::QuantizeContext& c) {
+  return {quantized_sigmoid(
+      c.input(0),
+      {.scale = c.scale, .zero_point = c.zero_point, .requantization = c.requantization})};
+}
+
 constexpr UnaryInfo kSigmoid{
     .name = "sigmoid",
     .grad_name = "sigmoid_grad",
@@ -19,6 +26,7 @@ constexpr UnaryInfo kSigmoid{
     .kernels = UNARY_KERNELS(sigmoid),
     .torch = "sigmoid",
     .domain = {.low = -6, .high = 6},
+    .quantized = quantized,
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include <thimble/ops/neg.h>
+#include <thimble/ops/quantized_sub.h>
 #include <thimble/ops/sub.h>
 #include <thimble/ops/sum_to.h>
 
@@ -21,6 +22,12 @@ std::vector<Value> sub_vjp(const ir::VjpContext& c) {
   return grads;
 }
 
+std::vector<Value> quantized(const ir::QuantizeContext& c) {
+  return {quantized_sub(
+      c.input(0), c.input(1),
+      {.scale = c.scale, .zero_point = c.zero_point, .requantization = c.requantization})};
+}
+
 const OpDef& sub_op() {
   static const OpDef def = binary_op({
       .name = "sub",
@@ -35,6 +42,7 @@ const OpDef& sub_op() {
           .fast = ir::kernel_fn<&sub_simd>(),
           .typed = INTEGER_KERNELS(sub),
       },
+      .quantized{.build = quantized, .rescales = true},
   });
   return def;
 }

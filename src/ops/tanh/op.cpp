@@ -1,3 +1,4 @@
+#include <thimble/ops/quantized_tanh.h>
 #include <thimble/ops/tanh.h>
 
 #include "ops/families/unary/unary.h"
@@ -10,6 +11,12 @@ UNARY_SIMD_DECLARE(tanh)
 namespace thimble::ops::tanh_impl {
 namespace {
 
+std::vector<Value> quantized(const ir::QuantizeContext& c) {
+  return {quantized_tanh(
+      c.input(0),
+      {.scale = c.scale, .zero_point = c.zero_point, .requantization = c.requantization})};
+}
+
 constexpr UnaryInfo kTanh{
     .name = "tanh",
     .grad_name = "tanh_grad",
@@ -19,6 +26,7 @@ constexpr UnaryInfo kTanh{
     .kernels = UNARY_KERNELS(tanh),
     .torch = "tanh",
     .domain = {.low = -3, .high = 3},
+    .quantized = quantized,
 };
 
 }  // namespace

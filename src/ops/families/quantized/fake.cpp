@@ -1,6 +1,7 @@
 #include "ops/families/quantized/fake.h"
 
 #include <thimble/ops/average_pool2d.h>
+#include <thimble/ops/concat.h>
 #include <thimble/ops/fake_quantize.h>
 #include <thimble/ops/learned_scale.h>
 #include <thimble/ops/mul.h>
@@ -31,7 +32,13 @@ Value in_steps(Value x, Value scale, const FakeSteps& s) {
 
 // The scales learn nothing from the bias.
 Value bias_in_steps(Value bias, Value input_scale, Value weight_scale) {
-  return in_steps(bias, stop_gradient(mul(weight_scale, input_scale)), kBiasSteps);
+  Value unit = stop_gradient(mul(weight_scale, input_scale));
+  const int64_t of_group = unit.shape()[0];
+  if (of_group > 1 && of_group < bias.shape()[0]) {  // groups share the scales
+    unit = concat(std::vector<Value>(static_cast<size_t>(bias.shape()[0] / of_group), unit),
+                  {.axis = 0});
+  }
+  return in_steps(bias, unit, kBiasSteps);
 }
 
 Value trained_scale(Value ratio, Value unit, double gradient_scale) {

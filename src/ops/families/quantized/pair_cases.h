@@ -81,4 +81,27 @@ void expect_every_pair(const char* op, PairOracle oracle) {
   }
 }
 
+// PairOracle of a + sign * b.
+template <int sign>
+int8_t oracle_sum(int a, int b, double scale, Requantization how, double low) {
+  if (how == Requantization::fixed_point) {
+    const double twice = 2.0 * static_cast<double>(kRight.scales[0]);
+    const int64_t left =
+        oracle_times(int64_t{a} << 20, static_cast<double>(kLeft.scales[0]) / twice);
+    const int64_t right =
+        oracle_times(int64_t{b} << 20, static_cast<double>(kRight.scales[0]) / twice);
+    const double back = twice / (1048576.0 * static_cast<double>(static_cast<float>(scale)));
+    return oracle_clamp(static_cast<double>(oracle_times(left + sign * right, back) + 6), low);
+  }
+  // Each step is rounded to float once.
+  const auto left =
+      static_cast<float>(static_cast<double>(a) * static_cast<double>(kLeft.scales[0]));
+  const auto right =
+      static_cast<float>(static_cast<double>(b) * static_cast<double>(kRight.scales[0]));
+  const auto sum =
+      static_cast<float>(static_cast<double>(left) + sign * static_cast<double>(right));
+  const float quotient = sum / static_cast<float>(scale);
+  return oracle_clamp(std::nearbyint(static_cast<double>(quotient)) + 6.0, low);
+}
+
 }  // namespace thimble::test

@@ -50,6 +50,8 @@ struct UnaryInfo {
   std::vector<ir::TypedKernels> (*typed)() =
       nullptr;                                 // kernels of further types, which have no gradient
   bool (*clamps)(const ir::Attrs&) = nullptr;  // ir::QuantizeRule::clamps
+  // ir::QuantizeRule::build, for a result of any scale; of what clamps it is clamped_int8.
+  std::vector<Value> (*quantized)(const ir::QuantizeContext&) = nullptr;
 };
 
 // Completes the definition of an op. The caller sets name, doc, example, attrs, vjp and kernels;
@@ -88,8 +90,8 @@ struct Unary {
             .typed = info.typed == nullptr ? std::vector<ir::TypedKernels>() : info.typed(),
         },
         .quantized{
-            .build = info.clamps == nullptr ? nullptr : clamped_int8,
-            .rescales = info.clamps != nullptr,
+            .build = info.clamps == nullptr ? info.quantized : clamped_int8,
+            .rescales = info.clamps != nullptr || info.quantized != nullptr,
             .clamps = info.clamps,
         },
     });

@@ -1,0 +1,46 @@
+#include <thimble/ops/quantized_sub.h>
+
+#include "ir/graph.h"
+#include "ops/families/quantized/sum.h"
+
+#define THIMBLE_OP quantized_sub
+#include "ops/families/builder/both_precisions.h"
+
+namespace thimble::ops::quantized_sub_impl {
+namespace {
+
+struct QuantizedSub : QuantizedSum<QuantizedSubAttrs, -1> {
+  static constexpr const char* name = "quantized_sub";
+  static constexpr const char* doc =
+      "The difference of int8 numbers of different scales: y = clamp(round(((a - its zero point) * "
+      "its scale - (b - its zero point) * its scale) / scale) + zero_point).";
+  static constexpr const char* example = "auto y = quantized_sub(a, b, {.scale = 0.1});";
+  static constexpr ir::KernelFn ref = ir::kernel_fn<&f32::quantized_sub_ref>();
+  static constexpr ir::KernelFn ref64 = ir::kernel_fn<&f64::quantized_sub_ref>();
+  static constexpr const char* inside_name = "quantized_sub_inside";
+  static constexpr ir::KernelFn inside_ref = ir::kernel_fn<&f32::quantized_sub_inside_ref>();
+  static constexpr ir::KernelFn inside_ref64 = ir::kernel_fn<&f64::quantized_sub_inside_ref>();
+};
+
+}  // namespace
+}  // namespace thimble::ops::quantized_sub_impl
+
+THIMBLE_OP_FOLDER(quantized_sub) {
+  static const OpDef* const defs[] = {&quantized_pair_op<QuantizedSub>(),
+                                      &quantized_pair_inside_op<QuantizedSub>()};
+  return defs;
+}
+
+namespace thimble {
+
+void describe(QuantizedSubAttrs& a, ir::FieldVisitor& v) {
+  v.field("activation", a.activation, "the bounds of the result");
+  ops::describe_result(a, v);
+}
+
+Value quantized_sub(Value a, Value b, const QuantizedSubAttrs& attrs) {
+  using ops::quantized_sub_impl::QuantizedSub;
+  return a.graph().add1(ops::quantized_pair_op<QuantizedSub>(), ir::Attrs::of(attrs), {a, b});
+}
+
+}  // namespace thimble
