@@ -154,6 +154,13 @@ void add_analyze(CLI::App& app, Action& action) {
       ->type_name("PATTERN")
       ->allow_extra_args(false);
   command
+      ->add_option(
+          "--most-biases", options->analyze.most_biases,
+          "the biases of at most so many last layers are tried, and those on which weights "
+          "are [of all]")
+      ->check(whole_number(1))
+      ->type_name("N");
+  command
       ->add_option("--weights", options->weights,
                    "trained weights [those of the model file; of a recipe "
                    "out/RECIPE/checkpoint.safetensors]")

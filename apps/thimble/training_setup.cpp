@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <utility>
 
 #include "choice.h"
@@ -30,6 +31,7 @@ constexpr std::pair<const char*, DType> kSavedActivations[] = {
 constexpr std::pair<const char*, DType> kPrecisions[] = {
     {"f32", DType::f32}, {"bf16", DType::bf16}, {"f16", DType::f16}};
 
+constexpr std::pair<const char*, DType> kErrorTypes[] = {{"f32", DType::f32}, {"i8", DType::i8}};
 constexpr std::pair<const char*, bool> kScalings[] = {{"on", true}, {"off", false}};
 constexpr std::pair<const char*, IntegerRounding> kRoundings[] = {
     {"stochastic", IntegerRounding::stochastic}, {"residual", IntegerRounding::residual}};
@@ -83,6 +85,12 @@ void SetupOptions::add_to(CLI::App& command) {
           "do not train the parameters whose names match the pattern, such as 'conv*'; they need "
           "neither gradient nor optimizer state; may be given more than once [none]")
       ->type_name("PATTERN")
+      ->allow_extra_args(false);
+  command
+      .add_option("--lr-scale", lr_scale,
+                  "a factor of the learning rate for the parameters whose names match the pattern, "
+                  "such as 'dense*=20'; may be given more than once, the first match counts [1]")
+      ->type_name("PATTERN=X")
       ->allow_extra_args(false);
   command
       .add_option(
@@ -163,6 +171,11 @@ void SetupOptions::add_integers_to(CLI::App& command) {
          "how changes of int8 weights and int32 biases become whole: stochastic at random, up with "
          "the probability of the fractional part; residual to nearest, and what that leaves waits "
          "for the next update, in 2 bytes a number [stochastic]");
+  choice(
+      command, "--error-type", error_type, kErrorTypes,
+      "how the gradient of an int8 activation that several layers read waits, while their parts "
+      "of it are summed up; i8, with one scale for the tensor, takes a quarter of the memory and "
+      "changes the results [f32]");
 }
 
 int64_t batch_of(const SetupOptions& options, const Recipe& recipe) {
@@ -204,6 +217,23 @@ void check_pairs(const SetupOptions& options) {
   }
 }
 
+// PATTERN=X
+ParamGroup scaled_group(const std::string& text) {
+  const size_t at = text.rfind('=');
+  ParamGroup group{.pattern = text.substr(0, at)};
+  const std::string number = at == std::string::npos ? "" : text.substr(at + 1);
+  const auto [end, error] =
+      std::from_chars(number.data(), number.data() + number.size(), group.lr_scale);
+  const bool is_number = error == std::errc() && end == number.data() + number.size();
+  if (group.pattern.empty() || !is_number || !(group.lr_scale >= 0.0)) {
+    throw Error("--lr-scale",
+                fmt::format("expected PATTERN=X with a number X of 0 or more, such as "
+                            "'dense*=20', got '{}'",
+                            text));
+  }
+  return group;
+}
+
 TrainerOptions made(const SetupOptions& options, const Recipe& recipe, int64_t steps) {
   check_pairs(options);
   Optimizer optimizer = recipe.optimizer();
@@ -231,9 +261,11 @@ TrainerOptions made(const SetupOptions& options, const Recipe& recipe, int64_t s
   trainer.saved_activations = options.saved_activations;
   trainer.quantization_aware_scaling = options.quantization_aware_scaling;
   trainer.integer_rounding = options.integer_rounding;
+  trainer.error_type = options.error_type;
   for (const std::string& pattern : options.freeze) {
     trainer.groups.push_back({.pattern = pattern, .frozen = true});
   }
+  for (const std::string& scaled : options.lr_scale) trainer.groups.push_back(scaled_group(scaled));
   if (!options.scheme.empty()) trainer.scheme = UpdateScheme::load(options.scheme);
   trainer.seed = options.seed;
   trainer.threads = options.threads;

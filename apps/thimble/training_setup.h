@@ -22,8 +22,9 @@ struct SetupOptions {
   double clip_norm = 0.0;
   double ema_decay = -1.0;  // negative: the recipe's
   int64_t accumulate = 1;
-  std::vector<std::string> freeze;  // patterns of names
-  std::string scheme;               // file of a sparse update; empty: none
+  std::vector<std::string> freeze;    // patterns of names
+  std::vector<std::string> lr_scale;  // PATTERN=X
+  std::string scheme;                 // file of a sparse update; empty: none
   uint64_t seed = 0;
   int threads = 0;
   std::optional<std::string> memory_budget;
@@ -37,6 +38,7 @@ struct SetupOptions {
   DType saved_activations = DType::f32;
   bool quantization_aware_scaling = true;
   IntegerRounding integer_rounding = IntegerRounding::stochastic;
+  DType error_type = DType::f32;  // of gradients that wait for each other
 
   // The positional model and the options.
   void add_to(CLI::App& command);

@@ -61,6 +61,8 @@ struct AnalyzeOptions {
   std::vector<double> ratios = {0.125, 0.25, 0.5, 1.0};
   // Names of layers whose weights are tried, * stands for any characters; none: all.
   std::vector<std::string> layers;
+  // The biases of at most so many last layers are tried, and those on which weights are. 0: of all.
+  int64_t most_biases = 0;
   // A file of finished trainings: those that it has are not made again, and new ones are added.
   // Empty: none. Results of another model, other data or settings in it are kept, and not used.
   std::string cache;

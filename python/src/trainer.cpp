@@ -87,6 +87,13 @@ DType saved_from(const std::string& name) {
   throw Error("saved_activations", "must be \"f32\", \"bf16\" or \"f16\", got \"" + name + "\"");
 }
 
+DType error_type_from(const std::string& name) {
+  for (const DType dtype : {DType::f32, DType::i8}) {
+    if (name == to_string(dtype)) return dtype;
+  }
+  throw Error("error_type", "must be \"f32\" or \"i8\", got \"" + name + "\"");
+}
+
 IntegerRounding rounding_from(const std::string& name) {
   if (name == "stochastic") return IntegerRounding::stochastic;
   if (name == "residual") return IntegerRounding::residual;
@@ -101,8 +108,8 @@ void make_options(TrainerOptions* self, const std::string& optimizer,
                   const std::string& swap_dir, int64_t micro_batches, bool split_batch_norm,
                   const std::string& precision, double loss_scale, int64_t loss_scale_interval,
                   const std::string& saved_activations, bool quantization_aware_scaling,
-                  const std::string& integer_rounding, int64_t input_pipeline_bytes, uint64_t seed,
-                  int threads) {
+                  const std::string& integer_rounding, const std::string& error_type,
+                  int64_t input_pipeline_bytes, uint64_t seed, int threads) {
   TrainerOptions options{.optimizer = Optimizer::parse(optimizer),
                          .schedule = schedule,
                          .clip = clip_from(clip, clip_limit),
@@ -119,6 +126,7 @@ void make_options(TrainerOptions* self, const std::string& optimizer,
                          .saved_activations = saved_from(saved_activations),
                          .quantization_aware_scaling = quantization_aware_scaling,
                          .integer_rounding = rounding_from(integer_rounding),
+                         .error_type = error_type_from(error_type),
                          .input_pipeline_bytes = input_pipeline_bytes,
                          .seed = seed,
                          .threads = threads};
@@ -314,7 +322,8 @@ void bind_trainer(nb::module_& m) {
            nb::arg("split_batch_norm"), nb::arg("precision"), nb::arg("loss_scale"),
            nb::arg("loss_scale_interval"), nb::arg("saved_activations"),
            nb::arg("quantization_aware_scaling"), nb::arg("integer_rounding"),
-           nb::arg("input_pipeline_bytes"), nb::arg("seed"), nb::arg("threads"));
+           nb::arg("error_type"), nb::arg("input_pipeline_bytes"), nb::arg("seed"),
+           nb::arg("threads"));
   m.def(
       "choose_channels",
       [](const Graph& graph, const TrainerOptions& options, const data::Dataset& samples) {

@@ -119,6 +119,7 @@ def test_batches_in_parts_take_less_and_learn_the_same():
         ({"swap": "often"}, r"\[swap\] must be"),
         ({"saved_activations": "i8"}, r"\[saved_activations\] must be"),
         ({"integer_rounding": "up"}, r'\[integer_rounding\] must be "stochastic" or "residual"'),
+        ({"error_type": "i4"}, r'\[error_type\] must be "f32" or "i8"'),
         ({"micro_batches": 0}, r"\[micro_batches\] must be 1 or more"),
         ({"micro_batches": 33}, 'the 32 samples of a batch, or "auto"'),
         ({"input_pipeline_bytes": "x"}, r"\[input_pipeline_bytes\] expected bytes"),
@@ -131,7 +132,7 @@ def test_refuses_wrong_options(options, error):
 
 def test_refuses_options_of_the_wrong_type():
     for options in ({"memory_budget": 1.5}, {"micro_batches": "few"}, {"split_batch_norm": 1}, {"swap": 3},
-                    {"quantization_aware_scaling": 1}, {"integer_rounding": True},
+                    {"quantization_aware_scaling": 1}, {"integer_rounding": True}, {"error_type": 8},
                     {"swap_dir": 3}, {"swap_dir": b"/tmp"}):
         with pytest.raises(TypeError, match=rf"\[Trainer\] {next(iter(options))} must be"):
             tb.Trainer(classifier(), **options)

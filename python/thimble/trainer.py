@@ -103,6 +103,7 @@ def _options(
     saved_activations: str = "f32",
     quantization_aware_scaling: bool = True,
     integer_rounding: str = "stochastic",
+    error_type: str = "f32",
     input_pipeline_bytes: int | str | None = None,
     seed: int = 0,
     threads: int = 0,
@@ -114,6 +115,7 @@ def _options(
         swap=(swap, TEXT), precision=(precision, TEXT), loss_scale=(loss_scale, NUMBER),
         loss_scale_interval=(loss_scale_interval, WHOLE),
         saved_activations=(saved_activations, TEXT), integer_rounding=(integer_rounding, TEXT),
+        error_type=(error_type, TEXT),
         split_batch_norm=(split_batch_norm, (bool, "True or False")),
         quantization_aware_scaling=(quantization_aware_scaling, (bool, "True or False")),
     )
@@ -162,6 +164,7 @@ def _options(
         saved_activations=saved_activations,
         quantization_aware_scaling=quantization_aware_scaling,
         integer_rounding=integer_rounding,
+        error_type=error_type,
         input_pipeline_bytes=_bytes("input_pipeline_bytes", input_pipeline_bytes),
         seed=_whole("seed", seed, 0, 64),
         threads=_whole("threads", threads, 0, 31),
@@ -262,6 +265,9 @@ class Trainer(Weights):
         integer_rounding: how their changes become whole: "stochastic", up with the probability of
             the fractional part, or "residual", to nearest, where what that leaves waits for the next
             update, in 2 bytes a number
+        error_type: how the gradient of an int8 activation that several layers read waits, while
+            their parts of it are summed up: "f32", or "i8" with one scale for the tensor, in a
+            quarter of the memory, which changes the results
         input_pipeline_bytes: part of the memory_budget for reading samples; None: two batches
         seed: of initial values, order, dropout and noise; the same seed gives the same bits
         threads: 0 for one per processor
@@ -291,6 +297,7 @@ class Trainer(Weights):
         saved_activations: str = "f32",
         quantization_aware_scaling: bool = True,
         integer_rounding: str = "stochastic",
+        error_type: str = "f32",
         input_pipeline_bytes: int | str | None = None,
         seed: int = 0,
         threads: int = 0,
@@ -317,6 +324,7 @@ class Trainer(Weights):
             saved_activations=saved_activations,
             quantization_aware_scaling=quantization_aware_scaling,
             integer_rounding=integer_rounding,
+            error_type=error_type,
             input_pipeline_bytes=input_pipeline_bytes,
             seed=seed,
             threads=threads,

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "autodiff/rule_call.h"
+#include "autodiff/stored_error.h"
 #include "autodiff/trained_slices.h"
 #include "autodiff/type_change.h"
 #include "ir/own_constant.h"
@@ -43,8 +44,11 @@ std::vector<char> depends_on(const ir::Graph& graph, std::span<const int> wanted
 
 class Reverse {
  public:
-  Reverse(ir::Graph& graph, std::span<const int> wanted)
-      : graph_(graph), depends_(depends_on(graph, wanted)), grads_(graph.values.size()) {}
+  Reverse(ir::Graph& graph, std::span<const int> wanted, DType error_type)
+      : graph_(graph),
+        depends_(depends_on(graph, wanted)),
+        grads_(graph.values.size()),
+        error_type_(error_type) {}
 
   void accumulate(int id, Value gradient) {
     if (!gradient) return;
@@ -60,6 +64,8 @@ class Reverse {
     }
     gradient = with_type(graph_, gradient, gradient_dtype(graph_.type(id)));
     Value& sum = grads_[static_cast<size_t>(id)];
+    // What was summed up so far has waited for this part.
+    if (sum && waits_in_8_bits(id)) sum = stored_error(graph_, sum);
     sum = sum ? graph_.add1(gradient_sum(), {}, {sum, gradient}) : gradient;
     ir::ValueData& data = graph_.values[static_cast<size_t>(sum.id())];
     if (data.producer >= 0 && !ir::is_persistent(data.role)) {
@@ -96,12 +102,18 @@ class Reverse {
     graph_.end_layer();
   }
 
+  [[nodiscard]] bool waits_in_8_bits(int id) const {
+    const ir::ValueData& data = graph_.data(id);
+    return error_type_ == DType::i8 && data.type.dtype == DType::i8 && data.producer >= 0;
+  }
+
   [[nodiscard]] int gradient_of(int id) const { return grads_[static_cast<size_t>(id)].id(); }
 
  private:
   ir::Graph& graph_;
   std::vector<char> depends_;
   std::vector<Value> grads_;
+  DType error_type_;
 };
 
 // Moves updates of parameters among the nodes from `first` on to the end: gradient rules append
@@ -120,9 +132,9 @@ void move_updates_last(ir::Graph& graph, size_t first) {
 // As append_gradients, of a graph whose first nodes are those of the forward part; leaves updates
 // where rules put them.
 std::vector<Gradient> append_reverse(ir::Graph& graph, size_t forward_nodes,
-                                     std::span<const Cotangent> seeds,
-                                     std::span<const int> wanted) {
-  Reverse reverse(graph, wanted);
+                                     std::span<const Cotangent> seeds, std::span<const int> wanted,
+                                     DType error_type) {
+  Reverse reverse(graph, wanted, error_type);
   for (const Cotangent& seed : seeds) reverse.accumulate(seed.output.id(), seed.cotangent);
   for (size_t n = forward_nodes; n-- > 0;) reverse.visit(n);
   std::vector<Gradient> gradients;
@@ -141,19 +153,20 @@ DType gradient_dtype(const ir::TensorType& type) {
 }
 
 std::vector<Gradient> append_gradients(ir::Graph& graph, std::span<const Cotangent> seeds,
-                                       std::span<const int> wanted) {
+                                       std::span<const int> wanted, DType error_type) {
   const size_t forward_nodes = graph.nodes.size();
-  std::vector<Gradient> gradients = append_reverse(graph, forward_nodes, seeds, wanted);
+  std::vector<Gradient> gradients = append_reverse(graph, forward_nodes, seeds, wanted, error_type);
   move_updates_last(graph, forward_nodes);
   return gradients;
 }
 
-std::vector<Gradient> append_gradients(ir::Graph& graph, std::span<const Target> targets) {
+std::vector<Gradient> append_gradients(ir::Graph& graph, std::span<const Target> targets,
+                                       DType error_type) {
   const size_t forward_nodes = graph.nodes.size();
   std::vector<Gradient> all;
   for (const Target& target : targets) {
     const std::vector<Gradient> own =
-        append_reverse(graph, forward_nodes, {&target.seed, 1}, target.wanted);
+        append_reverse(graph, forward_nodes, {&target.seed, 1}, target.wanted, error_type);
     all.insert(all.end(), own.begin(), own.end());
   }
   move_updates_last(graph, forward_nodes);
@@ -164,7 +177,7 @@ Value one(ir::Graph& graph) {
   return ir::own_constant(graph, "@one", Array(std::vector{1.0F}, {}));
 }
 
-std::vector<Gradient> append_loss_gradients(ir::Graph& graph, Value cotangent) {
+std::vector<Gradient> append_loss_gradients(ir::Graph& graph, Value cotangent, DType error_type) {
   if (!graph.loss) {
     throw Error("autodiff", "the graph has no loss; call Graph::minimize with one");
   }
@@ -177,7 +190,7 @@ std::vector<Gradient> append_loss_gradients(ir::Graph& graph, Value cotangent) {
   }
   if (!cotangent) cotangent = one(graph);
   const Cotangent seed{graph.value(*graph.loss), cotangent};
-  return append_gradients(graph, {&seed, 1}, wanted);
+  return append_gradients(graph, {&seed, 1}, wanted, error_type);
 }
 
 }  // namespace thimble::autodiff

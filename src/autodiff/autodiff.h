@@ -29,8 +29,10 @@ struct Cotangent {
 // Appends the nodes that compute the gradient of sum(output * cotangent) with respect to each
 // wanted source. Values keep their numbers. Reverse mode: Griewank and Walther, "Evaluating
 // Derivatives", 2008, chapter 3. Throws Error if an op on the way has no gradient.
+// error_type: how the gradient of an int8 activation that several nodes read waits, while their
+// parts of it are summed up: f32, or lossily i8, with one scale for the tensor.
 std::vector<Gradient> append_gradients(ir::Graph& graph, std::span<const Cotangent> seeds,
-                                       std::span<const int> wanted);
+                                       std::span<const int> wanted, DType error_type = DType::f32);
 
 // Sources whose gradients are those of one of several targets.
 struct Target {
@@ -38,12 +40,14 @@ struct Target {
   std::vector<int> wanted;
 };
 // The gradients of all targets, one after another.
-std::vector<Gradient> append_gradients(ir::Graph& graph, std::span<const Target> targets);
+std::vector<Gradient> append_gradients(ir::Graph& graph, std::span<const Target> targets,
+                                       DType error_type = DType::f32);
 
 // The constant 1 of a graph: the cotangent of a value whose gradient is wanted.
 [[nodiscard]] Value one(ir::Graph& graph);
 
 // The same for the graph's loss and all trainable parameters. cotangent: 1 if left out.
-std::vector<Gradient> append_loss_gradients(ir::Graph& graph, Value cotangent = {});
+std::vector<Gradient> append_loss_gradients(ir::Graph& graph, Value cotangent = {},
+                                            DType error_type = DType::f32);
 
 }  // namespace thimble::autodiff

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "io/atomic_file.h"
 #include "io/json/parse.h"
@@ -97,12 +98,13 @@ class Analysis {
 
   Contributions run() && {
     const std::vector<const search::Part*> tried = layers();
-    total_ = parts_.biases - parts_.last_biases + 1;
+    const std::set<int64_t> biases = bias_counts(tried);
+    total_ = static_cast<int64_t>(biases.size()) + 1;
     for (const search::Part* part : tried) {
       for (const double ratio : options_.ratios) total_ += search::has_ratio(*part, ratio) ? 1 : 0;
     }
     made_.base = score(search::scheme_of(parts_, 0));
-    for (int64_t last = parts_.last_biases + 1; last <= parts_.biases; ++last) {
+    for (const int64_t last : biases) {
       made_.biases.push_back({last, score(search::scheme_of(parts_, last))});
     }
     for (const search::Part* part : tried) {
@@ -180,6 +182,20 @@ class Analysis {
       if (wanted) tried.push_back(&part);
     }
     return tried;
+  }
+
+  // Of how many last layers the biases are trained: those that were asked for, and those on which
+  // weights are tried.
+  [[nodiscard]] std::set<int64_t> bias_counts(const std::vector<const search::Part*>& tried) const {
+    std::set<int64_t> counts;
+    const int64_t most = options_.most_biases > 0 ? options_.most_biases : parts_.biases;
+    for (int64_t last = parts_.last_biases + 1; last <= std::min(most, parts_.biases); ++last) {
+      counts.insert(last);
+    }
+    for (const search::Part* part : tried) {
+      if (part->biases > parts_.last_biases) counts.insert(part->biases);
+    }
+    return counts;
   }
 
   double score(const UpdateScheme& scheme) {

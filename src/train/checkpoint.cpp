@@ -28,6 +28,7 @@ constexpr const char* kFormat = "thimble-checkpoint-1";
 constexpr const char* kMetricPrefix = "sum.";
 constexpr const char* kScalingKey = "quantization_aware_scaling";
 constexpr const char* kRoundingKey = "integer_rounding";
+constexpr const char* kErrorTypeKey = "error_type";
 
 // Sums of gradients are kept between the steps of one update; those of micro-batches are zeros
 // after each, so that a run may go on with another number of these.
@@ -162,6 +163,7 @@ io::Metadata settings_of(const State& state) {
           {kScalingKey, options.quantization_aware_scaling ? "on" : "off"},
           {kRoundingKey,
            options.integer_rounding == IntegerRounding::residual ? "residual" : "stochastic"},
+          {kErrorTypeKey, to_string(options.error_type)},
           {"split_batch_norm", splits ? fmt::format("micro-batches of {}", state.micro_batch_size())
                                       : std::string("off")}};
 }
@@ -170,7 +172,7 @@ io::Metadata settings_of(const State& state) {
 bool is_optional(const std::string& key) {
   return key == "clip" || key == "groups" || key == "objectives" || key == "precision" ||
          key == "loss_scaling" || key == "saved_activations" || key == "split_batch_norm" ||
-         key == kSchemeKey || key == kScalingKey || key == kRoundingKey;
+         key == kSchemeKey || key == kScalingKey || key == kRoundingKey || key == kErrorTypeKey;
 }
 
 // The name that users know.

@@ -69,8 +69,10 @@ void check_objectives(const ir::Graph& graph, const std::vector<Objective>& obje
 // cotangent: of each loss; 1 if left out.
 std::vector<autodiff::Gradient> append_gradients(ir::Graph& graph,
                                                  const std::vector<Objective>& objectives,
-                                                 Value cotangent) {
-  if (objectives.empty() || !graph.loss) return autodiff::append_loss_gradients(graph, cotangent);
+                                                 Value cotangent, DType error_type) {
+  if (objectives.empty() || !graph.loss) {
+    return autodiff::append_loss_gradients(graph, cotangent, error_type);
+  }
   check_objectives(graph, objectives);
   std::map<const Objective*, std::vector<int>> followers;
   for (size_t id = 0; id < graph.values.size(); ++id) {
@@ -86,7 +88,7 @@ std::vector<autodiff::Gradient> append_gradients(ir::Graph& graph,
   };
   for (const Objective& objective : objectives) add(&objective, loss_of(graph, objective));
   add(nullptr, *graph.loss);
-  return autodiff::append_gradients(graph, targets);
+  return autodiff::append_gradients(graph, targets, error_type);
 }
 
 // Makes the parameters and states that the step does not read results of it. So a training holds
@@ -126,7 +128,12 @@ ir::Graph training_graph(const ir::Graph& model, const TrainerOptions& options, 
   freeze_groups(graph, options.groups);
   const Value scale =
       options.precision == DType::f16 ? loss_scale_source(graph, options.loss_scaling) : Value();
-  std::vector<autodiff::Gradient> gradients = append_gradients(graph, options.objectives, scale);
+  if (options.error_type != DType::f32 && options.error_type != DType::i8) {
+    throw Error("error_type",
+                fmt::format("expected f32 or i8, got {}", to_string(options.error_type)));
+  }
+  std::vector<autodiff::Gradient> gradients =
+      append_gradients(graph, options.objectives, scale, options.error_type);
   if (gradients.empty()) {
     throw Error("trainer", "nothing to train: every parameter is frozen, or there is none" +
                                narrow_parameters(model));

@@ -13,6 +13,9 @@ namespace {
 
 constexpr int64_t kMostBatch = int64_t{1} << 24;
 constexpr int64_t kMostBytes = int64_t{1} << 50;
+// Bits that say how integers are trained.
+constexpr int64_t kResidual = 1;
+constexpr int64_t kInt8Errors = 2;
 
 std::string words_of(const Optimizer& optimizer) {
   std::string text = optimizer.text();
@@ -154,7 +157,8 @@ void write_options(const TrainerOptions& options, program::ByteWriter& to) {
   }
   to.number(static_cast<int64_t>(options.saved_activations));
   to.flag(options.quantization_aware_scaling);
-  to.number(static_cast<int64_t>(options.integer_rounding));
+  const bool keeps_rest = options.integer_rounding == IntegerRounding::residual;
+  to.number((keeps_rest ? kResidual : 0) + (options.error_type == DType::i8 ? kInt8Errors : 0));
   to.number(options.input_pipeline_bytes);
   to.number(static_cast<int64_t>(options.seed));
   to.number(options.threads);
@@ -191,8 +195,9 @@ TrainerOptions read_options(program::ByteReader& from) {
   }
   options.saved_activations = program::read_dtype("type of saved activations", from);
   options.quantization_aware_scaling = from.flag("quantization-aware scaling");
-  options.integer_rounding = static_cast<IntegerRounding>(
-      from.number("rounding of integers", 0, static_cast<int64_t>(IntegerRounding::residual)));
+  const int64_t integers = from.number("training of integers", 0, kResidual + kInt8Errors);
+  if ((integers & kResidual) != 0) options.integer_rounding = IntegerRounding::residual;
+  if ((integers & kInt8Errors) != 0) options.error_type = DType::i8;
   options.input_pipeline_bytes = from.number("bytes for reading samples", 0, kMostBytes);
   options.seed = static_cast<uint64_t>(from.number("seed", INT64_MIN, INT64_MAX));
   constexpr int64_t kMostThreads = 1024;

@@ -291,7 +291,7 @@ TEST(trainer, resumes_from_a_checkpoint_that_lacks_later_settings) {
   const io::Safetensors file = io::Safetensors::read(folder / "new");
   io::Metadata metadata = file.metadata();
   for (const char* key : {"clip", "groups", "saved_activations", "split_batch_norm",
-                          "quantization_aware_scaling", "integer_rounding"}) {
+                          "quantization_aware_scaling", "integer_rounding", "error_type"}) {
     EXPECT_EQ(metadata.erase(key), 1U) << key;
   }
   io::write_safetensors(folder / "old", file.tensors(), metadata);

@@ -1,0 +1,70 @@
+#include "ir/graph.h"
+#include "ops/error_int8/dims.h"
+
+#define THIMBLE_OP error_int8
+#include "ops/families/builder/both_precisions.h"
+
+namespace thimble::ops::error_int8_impl {
+namespace {
+
+ir::Params params(const ir::KernelContext& c) {
+  return error_int8_dims{static_cast<int>(c.in(0).elements())};
+}
+
+const OpDef& from_int8_op() {
+  static const OpDef def{
+      .name = "error_from_int8",
+      .signature{
+          .doc = "What error_to_int8 stored: x = y * scale.",
+          .inputs = {{.name = "y", .doc = "any shape, i8", .types = DType::i8},
+                     {.name = "scale", .doc = "one number, f32", .types = DType::f32}},
+          .outputs = {{"x", "the shape of y, f32"}},
+      },
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        c.require(c.input(0).quantization == nullptr, "expected y to be i8 without a scale");
+        c.require(c.shape(1).rank() == 0, "expected one scale");
+        return {{DType::f32, c.shape(0)}};
+      },
+      .kernels{
+          .params = params,
+          .ref = ir::kernel_fn<&f32::error_from_int8_ref>(),
+          .ref64 = ir::kernel_fn<&f64::error_from_int8_ref>(),
+          .any_type = true,
+      },
+  };
+  return def;
+}
+
+const OpDef& to_int8_op() {
+  static const OpDef def{
+      .name = "error_to_int8",
+      .signature{
+          .doc = "A gradient in 8 bits a number, with one scale for all of them: scale = largest "
+                 "|x| / 127, y = x / scale to the nearest integer, halves to even. How a trainer "
+                 "stores gradients that wait, on request.",
+          .inputs = {{.name = "x", .doc = "any shape, f32", .types = DType::f32}},
+          .outputs = {{"y", "the shape of x, i8"}, {"scale", "one number, f32"}},
+      },
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        return {{DType::i8, c.shape(0)}, {DType::f32, {}}};
+      },
+      .gradient{.stored_error = &from_int8_op()},
+      .kernels{
+          .params = params,
+          .ref = ir::kernel_fn<&f32::error_to_int8_ref>(),
+          .ref64 = ir::kernel_fn<&f64::error_to_int8_ref>(),
+          .any_type = true,
+      },
+      // The scale is that of all samples.
+      .flow{.samples = [](const ir::SamplesContext&) { return ir::Samples::mixed; }},
+  };
+  return def;
+}
+
+}  // namespace
+}  // namespace thimble::ops::error_int8_impl
+
+THIMBLE_OP_FOLDER(error_int8) {
+  static const OpDef* const defs[] = {&to_int8_op(), &from_int8_op()};
+  return defs;
+}
