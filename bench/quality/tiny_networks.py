@@ -55,8 +55,11 @@ class Network:
         given = {k: w for k, w in self.weights.items() if not k.startswith(f"{self.layers[-1]}.")}
         trainer.load_state_dict(given | own, strict=False)
 
-    def scheme(self, trains: str) -> dict[str, Any]:
+    def scheme(self, trains: str | dict[str, Any]) -> dict[str, Any]:
+        """Of a way of TRAINS; a scheme itself is returned as it is."""
         last = self.layers[-1]
+        if isinstance(trains, dict):
+            return trains
         if trains == "last":
             return {"bias_last": 1, "weights": {last: 1}}
         if trains == "biases":

@@ -1,0 +1,193 @@
+"""Accuracy of the sparse update that `thimble search` finds for MCUNet beside Lin et al.'s "49kb"
+scheme, at no more memory. Prints a table for bench/RESULTS.md.
+
+    found_schemes.py --thimble thimble --model mcunet5fps_int8.json --mnist DIR --out DIR [--task ...]
+
+For each task: `thimble analyze` scores the parts of the network on samples that neither trains nor
+tests a scheme, `thimble search` finds the scheme of the largest gain whose planned peak, as C of
+`thimble export-c` at batch 1, is at most that of the 49kb scheme, and both are trained as in
+tiny_training.py. What is finished is kept in OUT: the same command goes on where it was stopped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import thimble as tb
+import tiny_training
+from tiny_networks import Network, mcunet
+
+TASKS = ("mnist", "shapes", "rotated")
+WAY = "int8-qas"
+RATE = 5e-3
+# The convolutions of one pixel, which have most weights, from the first that the 49kb scheme trains.
+LAYERS = ("v9_conv_0", "v9_conv_2", "v10_conv_0", "v10_conv_2", "v11_conv_0", "v11_conv_2")
+# Bytes that hold every scheme.
+AMPLE = 64 << 20
+
+
+def call(*command: object) -> str:
+    words = [str(word) for word in command]
+    print("  " + " ".join(words), file=sys.stderr)
+    made = subprocess.run(words, check=True, stdout=subprocess.PIPE)
+    return made.stdout.decode().strip().splitlines()[-1]
+
+
+def model_file(network: Network, out: pathlib.Path) -> pathlib.Path:
+    """The adapted network with its new last layer, as a scheme's training begins."""
+    path = out / "mcunet.safetensors"
+    if not path.exists():
+        trainer = tb.Trainer(network.adapted(WAY, 0), optimizer=tb.SGD(lr=0.0), batch=1, threads=1)
+        network.start(trainer, WAY, 0)
+        tb.save_model(trainer, path)
+    return path
+
+
+def contributions(
+    task: str, model: pathlib.Path, network: Network, args: argparse.Namespace
+) -> pathlib.Path:
+    """What the parts add, scored on samples behind those that schemes are trained on."""
+    parts = args.out / f"{task}.parts.json"
+    if parts.exists():
+        return parts
+    known = tiny_training.samples_of(task, args.train + args.scored, False, args)
+    data = args.out / f"{task}.npz"
+    train, test = slice(0, args.analyzed), slice(args.train, None)
+    np.savez(
+        data,
+        **{"x_train": known["input"][train], "y_train": known["label"][train]},
+        **{"x_test": known["input"][test], "y_test": known["label"][test]},
+    )
+    layers = [word for layer in args.layer or LAYERS for word in ("--layer", layer)]
+    steps = args.analyzed_epochs * -(-args.analyzed // 8)
+    call(
+        *(args.thimble, "analyze", model, "--data", data, "--optimizer", "sgd", "--lr", RATE),
+        *("--lr-scale", f"{network.layers[-1]}.*=20", "--schedule", f"warmup:steps={steps // 10}/cosine"),
+        *("--batch", 8, "--epochs", args.analyzed_epochs, "--integer-rounding", "residual"),
+        *("--ratio", "0.5,1", *layers, "--most-biases", 1, "--threads", args.threads),
+        *("-o", parts, "--report", args.out / f"{task}.parts.html", "--json"),
+    )
+    data.unlink()
+    return parts
+
+
+def searched(
+    name: str, model: pathlib.Path, parts: pathlib.Path, budget: int, args: argparse.Namespace
+) -> dict[str, Any]:
+    """The report of `thimble search`: scheme, bytes and whether it is proved the best."""
+    report = args.out / f"{name}.found.json"
+    if not report.exists():
+        made = call(
+            *(args.thimble, "search", model, "--parts", parts, "--optimizer", "sgd", "--batch", 1),
+            *("--integer-rounding", "residual", "--frozen-in-flash", "--memory-budget", budget),
+            *("--plans", args.plans, "-o", args.out / f"{name}.scheme.json", "--json"),
+        )
+        report.write_text(made)
+    return json.loads(report.read_text())
+
+
+def bytes_of(
+    name: str,
+    scheme: dict[str, Any],
+    network: Network,
+    model: pathlib.Path,
+    args: argparse.Namespace,
+) -> int:
+    """The planned peak of a scheme, as the search counts it: that of a search among its parts."""
+    layers = network.layers
+    last = scheme["bias_last"]
+    own = {layer: ratio for layer, ratio in scheme["weights"].items() if layer != layers[-1]}
+    depth = {layer: len(layers) - layers.index(layer) for layer in own}
+    biases = [{"last": count, "score": float(count == last)} for count in sorted({last, *depth.values()})]
+    weights = [
+        {"layer": layer, "ratio": ratio, "biases": depth[layer], "score": 2.0}
+        for layer, ratio in own.items()
+    ]
+    alone = args.out / f"{name}.parts.json"
+    alone.write_text(
+        json.dumps(
+            {"metric": "accuracy", "last_layer": layers[-1], "base": 0.0}
+            | {"biases": biases, "weights": weights}
+        )
+    )
+    made = searched(name, model, alone, AMPLE, args)
+    if made["scheme"]["bias_last"] != last or made["scheme"]["weights"] != scheme["weights"]:
+        raise RuntimeError(f"the search changed the scheme {name} to {made['scheme']}")
+    return made["bytes"]
+
+
+def accuracies(
+    task: str,
+    name: str,
+    scheme: dict[str, Any],
+    network: Network,
+    data: dict[str, Any],
+    args: argparse.Namespace,
+) -> list[float]:
+    """On the test samples, of each seed, in percent."""
+    path = args.out / "runs.json"
+    made = []
+    for seed in range(args.seeds):
+        key = json.dumps([task, name, scheme, args.train, args.epochs, seed], sort_keys=True)
+        done = json.loads(path.read_text()) if path.exists() else {}
+        if key not in done:
+            run = {"way": WAY, "seed": seed, "trains": scheme}
+            done[key] = tiny_training.run(run, RATE, network, data, args)[1]
+            path.write_text(json.dumps(done, indent=1))
+            print(f"  {task} {name} {seed}: {done[key]:.4f}", file=sys.stderr, flush=True)
+        made.append(100 * done[key])
+    return made
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--thimble", type=pathlib.Path, required=True, help="the program")
+    parser.add_argument("--model", type=pathlib.Path, required=True, help="mcunet5fps_int8.json")
+    parser.add_argument("--mnist", required=True, help="folder with MNIST's IDX files")
+    parser.add_argument("--out", type=pathlib.Path, required=True)
+    parser.add_argument("--task", action="append", choices=TASKS, help="one of them [all]")
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--train", type=int, default=480, help="training samples of a scheme")
+    parser.add_argument("--epochs", type=int, default=3)
+    parser.add_argument("--test", type=int, default=1000, help="test samples of a scheme")
+    parser.add_argument("--analyzed", type=int, default=240, help="training samples of a part")
+    parser.add_argument("--analyzed-epochs", type=int, default=3)
+    parser.add_argument("--scored", type=int, default=500, help="samples that score a part")
+    parser.add_argument("--layer", action="append", help="whose weights are parts [those of LAYERS]")
+    parser.add_argument("--plans", type=int, default=400, help="of a search")
+    parser.add_argument("--batch", type=int, default=8)
+    parser.add_argument("--threads", type=int, default=0)
+    args = parser.parse_args()
+    args.validation = 8  # not asked for here
+    args.out.mkdir(parents=True, exist_ok=True)
+    network = mcunet(args.model)
+    model = model_file(network, args.out)
+    known = network.scheme("sparse")
+    print("| task | scheme | bytes | mean | seeds |")
+    print("| --- | --- | ---: | ---: | --- |")
+    for task in args.task or TASKS:
+        parts = contributions(task, model, network, args)
+        limit = bytes_of("49kb", known, network, model, args)
+        found = searched(task, model, parts, limit, args)
+        data = tiny_training.data_of(task, args)
+        for name, scheme, used in (
+            ("49kb", known, limit),
+            ("found", found["scheme"], found["bytes"]),
+        ):
+            all_seeds = accuracies(task, name, scheme, network, data, args)
+            each = ", ".join(f"{accuracy:.1f}" for accuracy in all_seeds)
+            mean = statistics.mean(all_seeds)
+            print(f"| {task} | {name} | {used:,} | {mean:.1f} | {each} |", flush=True)
+        print(f"{task}: {json.dumps(found['scheme'])}", file=sys.stderr)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
