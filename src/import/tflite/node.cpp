@@ -264,7 +264,6 @@ Value activated(const Node& node, const Value& x, ActivationFunction function) {
       return clip(x, {.low = -1.0, .high = 1.0});
     case ActivationFunction_RELU6:
       return relu6(x);
-      return tanh(x);
     default:
       node.fail(fmt::format("thimble has no activation {}", int{function}));
   }
