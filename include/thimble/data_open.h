@@ -51,7 +51,7 @@ struct OpenOptions {
 
 // The samples at a path, for the wanted fields. What a path is, is told by its content:
 //   .npz, .safetensors     arrays by the names of the fields; x_train, x_test ... are two parts
-//   a.npy,b.npy            files separated by commas, each named by its field, or image=a.npy
+//   a.npy,b.npy            .npy or IDX files with commas between, named by fields, or image=a.npy
 //   .csv, .tsv             columns by name; a field of n numbers takes NAME_0, NAME_1 ..., or what
 //                          is left of the columns; classes may be words
 //   IDX                    the images' file, plain or .gz; that of the labels stands beside it
