@@ -160,6 +160,44 @@ TEST(onnx, a_batch_of_one_in_the_file_becomes_open) {
   EXPECT_EQ(graph.ir().type(graph.ir().outputs[1].second).shape, (Shape{kBatch, 5}));
 }
 
+TEST(onnx, group_normalization_of_a_reshaped_image_moves_nothing) {
+  // As PyTorch writes it: Reshape to [N, groups, -1], InstanceNormalization, Reshape back.
+  OnnxFile file;
+  file.input("x", {-1, 4, 2, 3}).output("y");
+  file.integers("grouped", {0, 2, -1}).floats("one", {2}, {1, 1}).floats("zero", {2}, {0, 0});
+  file.floats("w", {4, 1, 1, 1}, {1, 1, 1, 1});
+  set_integer(file.node("Conv", {"x", "w"}, "c"), "group", 4);
+  file.node("Shape", {"c"}, "shape");
+  file.node("Reshape", {"c", "grouped"}, "g");
+  file.node("InstanceNormalization", {"g", "one", "zero"}, "n");
+  file.node("Reshape", {"n", "shape"}, "r");
+  file.node("GlobalAveragePool", {"r"}, "y");
+  const Graph graph = imported(file);
+  EXPECT_EQ(count(graph, "transpose"), 0) << graph.text();
+  EXPECT_EQ(count(graph, "group_norm"), 1);
+  // The two channels of a group have means of equal size and other sign.
+  const std::vector<float> x = counted(24);
+  const std::vector<float> y = run(graph, {{"x", Array(channels_last(x, 1, 4, 6), {1, 2, 3, 4})}});
+  EXPECT_NEAR(y[0], -y[1], kTolerance);
+  EXPECT_NEAR(y[2], -y[3], kTolerance);
+  EXPECT_GT(std::abs(y[0]), 0.01F);
+}
+
+TEST(onnx, axes_that_stay_together_are_reshaped_in_place) {
+  // Patches of an image as a sequence: [N, C, H, W] to [N, C, H * W] to [N, H * W, C].
+  OnnxFile file;
+  file.input("x", {-1, 3, 2, 2}).output("y");
+  file.floats("w", {3, 3, 1, 1}, {1, 0, 0, 0, 1, 0, 0, 0, 1}).integers("flat", {0, 3, 4});
+  file.node("Conv", {"x", "w"}, "c");
+  file.node("Reshape", {"c", "flat"}, "f");
+  set_integers(file.node("Transpose", {"f"}, "y"), "perm", {0, 2, 1});
+  const Graph graph = imported(file);
+  EXPECT_EQ(count(graph, "transpose"), 0) << graph.text();
+  const std::vector<float> x = counted(12);
+  const std::vector<float> rows = channels_last(x, 1, 3, 4);
+  EXPECT_EQ(run(graph, {{"x", Array(rows, {1, 2, 2, 3})}}), rows);
+}
+
 TEST(onnx, an_imported_network_trains) {
   const Graph graph = adapt(imported(network()), {.loss = "softmax_cross_entropy"});
   Trainer trainer(graph, {.optimizer = SGD{.lr = 0.05}, .batch = 4});
@@ -281,6 +319,18 @@ TEST(onnx, what_is_wrong_is_said) {
   };
   EXPECT_THAT(of([](OnnxFile& f) { f.node("Loop", {"x"}, "y").set_name("l"); }),
               HasSubstr("[m.onnx] node \"l\" (Loop): thimble does not import this operator"));
+  EXPECT_THAT(of([](OnnxFile& f) {
+                f.node("Einsum", {"x", ""}, "y");
+              }),
+              HasSubstr("input 1 is missing"));
+  EXPECT_THAT(of([](OnnxFile& f) {
+                f.node("Attention", {"x", "x", "x"}, "y");
+              }),
+              HasSubstr("expected [N, heads, T, D]"));
+  EXPECT_THAT(of([](OnnxFile& f) {
+                f.node("GridSample", {"x", "x"}, "y");
+              }),
+              HasSubstr("expected images or volumes"));
   EXPECT_THAT(of([](OnnxFile& f) { f.node("Relu", {"z"}, "y"); }),
               HasSubstr("no node before it gives \"z\""));
   EXPECT_THAT(of([](OnnxFile& f) { f.node("Relu", {"x"}, "z"); }),

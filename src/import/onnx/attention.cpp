@@ -99,6 +99,7 @@ void attention(Node& node) {
     if (a.causal) {
       const int64_t t = a.q.shape()[1];
       const int64_t s = a.k.shape()[1];
+      node.require(t <= (int64_t{1} << 24) / s, "its sequences are too long for a mask");
       std::vector<float> hidden;
       for (int64_t i = 0; i < t; ++i) {
         for (int64_t j = 0; j < s; ++j) hidden.push_back(j <= i ? 0.0F : -1e30F);

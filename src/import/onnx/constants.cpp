@@ -195,8 +195,10 @@ void dropout_node(Node& node) {
     node.fail("its result depends on random numbers of another generator");
   }
   if (trains && ratio > 0.0) {
-    item = Item();
-    item.value = node.stored(0, item.order);
+    if (!item.is_value()) {
+      item = Item();
+      item.value = node.stored(0, item.order);
+    }
     item.value = dropout(item.value, {.p = ratio});
   }
   if (node.gives(1)) {

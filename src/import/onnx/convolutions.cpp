@@ -33,7 +33,7 @@ void conv(Node& node) {
   const Order order = channels_last(image.rank());
   const Value x = node.value(0, order);
   const Value weight = node.value(1, order);
-  const Value bias = node.value(2);
+  const Value bias = node.optional(2);
   const int64_t groups = node.integer("group", 1);
   Value y;
   if (image.rank() == 3) {
@@ -101,7 +101,7 @@ void conv_transpose(Node& node) {
   const Order order = channels_last(image.rank());
   const Value x = node.value(0, order);
   const Value weight = node.value(1, order);
-  const Value bias = node.value(2);
+  const Value bias = node.optional(2);
   const int64_t groups = node.integer("group", 1);
   // What lies beyond the windows is the bias alone.
   std::vector<int64_t> beyond(axes, 0);

@@ -199,8 +199,8 @@ void clip_node(Node& node) {
   item.flattened.reset();
   Value& x = item.value;
   if (computed || x.dtype() != DType::f32) {
-    const Value least = node.opset() >= 11 ? node.value(1) : Value();
-    const Value most = node.opset() >= 11 ? node.value(2) : Value();
+    const Value least = node.opset() >= 11 ? node.optional(1) : Value();
+    const Value most = node.opset() >= 11 ? node.optional(2) : Value();
     if (least || most) x = bounded_by_values(x, least, most);
   } else if (low && *low == 0.0 && high && *high == 6.0) {
     x = relu6(x);

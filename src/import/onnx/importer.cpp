@@ -34,7 +34,10 @@ bool moves_elements(const Shape& shape, const Order& order) {
 Value shaped(Value x, const Shape& shape) { return x.shape() == shape ? x : reshape(x, shape); }
 
 std::string describe(const NodeDef& node) {
-  return node.name.empty() ? node.op : fmt::format("{} ({})", io::printable(node.name), node.op);
+  const bool is_plain = std::all_of(node.op.begin(), node.op.end(),
+                                    [](unsigned char c) { return c > ' ' && c < 127; });
+  const std::string op = is_plain ? node.op : io::printable(node.op);
+  return node.name.empty() ? op : fmt::format("{} ({})", io::printable(node.name), op);
 }
 
 // A parameter of numbers that no training should change: a mask of attention, say.
@@ -122,7 +125,14 @@ Value Importer::weight(const Item& item, const Order& order, const Shape& shape)
   return shaped(transpose(x, {axes.begin(), axes.end()}), shape);
 }
 
+void Importer::check_rank(const Item& item, const Order& order) const {
+  if (order.size() == static_cast<size_t>(item.rank())) return;
+  throw Error(path_, fmt::format("expected a tensor of {} dimensions, got {}", order.size(),
+                                 to_string(item.shape())));
+}
+
 Value Importer::value(const Item& item, const Order& order, const Shape& shape) {
+  check_rank(item, order);
   if (item.weight && !is_function_) return weight(item, order, shape);
   if (item.known) {
     if (item.of_shape && !folds_ && has_open_batch(*item.known)) {
@@ -133,14 +143,15 @@ Value Importer::value(const Item& item, const Order& order, const Shape& shape) 
     return constant(transposed(*known(item), order).reshaped(shape));
   }
   if (item.flattened) {
-    Value image = reshape(item.value, ordered(item.flattened->image, item.flattened->order));
-    const Order back = inverse(item.flattened->order);
-    image = transpose(image, {back.begin(), back.end()});
-    Item plain{.known = {},
-               .weight = {},
-               .value = reshape(image, item.value.shape()),
-               .order = item.order,
-               .flattened = {}};
+    Value& made = transposed_[{item.value.id(), Order{-1}}];
+    if (!made) {
+      const Order back = inverse(item.flattened->order);
+      made = reshape(item.value, ordered(item.flattened->image, item.flattened->order));
+      made = reshape(transpose(made, {back.begin(), back.end()}), item.value.shape());
+    }
+    Item plain;
+    plain.value = made;
+    plain.order = item.order;
     return value(plain, order, shape);
   }
   // Axes of the stored value, as they are wanted.
@@ -154,6 +165,7 @@ Value Importer::value(const Item& item, const Order& order, const Shape& shape) 
 }
 
 Value Importer::value(const Item& item, const Order& order) {
+  check_rank(item, order);
   return value(item, order, ordered(item.shape(), order));
 }
 
@@ -261,6 +273,18 @@ void Importer::fold(const NodeDef& node, Scope& scope, const std::function<void(
       item.order = plain_order(item.value.shape().rank());
       item.flattened.reset();
       computed.push_back(&item);
+    }
+    // What has the open batch as a dimension is computed when it is known: in the graph itself.
+    for (const Item* const item : computed) {
+      const std::vector<int64_t>& dims = item->value.shape().dims();
+      if (std::none_of(dims.begin(), dims.end(),
+                       [](int64_t dim) { return dim != 0 && dim % kBatch == 0; })) {
+        continue;
+      }
+      restore();
+      for (const std::string& name : node.outputs) scope.items.erase(name);
+      convert();
+      return;
     }
     for (const ir::ValueData& data : scratch.values) {
       const int64_t elements = data.type.shape.elements();

@@ -70,6 +70,7 @@ class Importer {
   void call(const FunctionDef& function, const NodeDef& node, Scope& scope, int depth);
   [[nodiscard]] const FunctionDef* function_of(const NodeDef& node) const;
   void fold(const NodeDef& node, Scope& scope, const std::function<void()>& convert);
+  void check_rank(const Item& item, const Order& order) const;
   Value weight(const Item& item, const Order& order, const Shape& shape);
   Value constant(const Array& values);
   [[nodiscard]] std::string new_name(const std::string& wanted);

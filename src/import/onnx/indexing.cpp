@@ -136,7 +136,7 @@ void scatter_elements(Node& node) {
   } else if (reduction == "none") {
     node.give(scatter(x, index, updates, {.axis = axis}));
   } else {
-    node.fail("thimble scatters by replacing or adding, not by " + reduction);
+    node.fail("thimble scatters by replacing or adding alone");
   }
 }
 
@@ -149,7 +149,7 @@ void scatter_nd(Node& node) {
                "its indices do not fit");
   const std::string reduction = node.text("reduction", "none");
   node.require(reduction == "none" || reduction == "add",
-               "thimble scatters by replacing or adding, not by " + reduction);
+               "thimble scatters by replacing or adding alone");
   const std::vector<int64_t> all = Importer::known(node.item(1))->integers();
   const auto depth = static_cast<size_t>(index[-1]);
   const std::vector<int64_t>& dims = x.shape().dims();

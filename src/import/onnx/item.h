@@ -33,7 +33,7 @@ struct Weight {
   Order order;  // of the axes of full
 };
 
-// A flattened image, [N, C * H * W], whose elements lie in the order of the image.
+// Of an image under another shape, such as [N, C * H * W]: its elements lie as those of the image.
 struct Flattened {
   Shape image;  // [N, C, H, W] as ONNX has it
   Order order;

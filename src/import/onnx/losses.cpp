@@ -22,7 +22,7 @@ LossInputs inputs_of(Node& node) {
   node.require(rank >= 2, "expected scores [N, classes, ...]");
   made.scores = node.value(0, channels_last(rank));
   made.labels = as_type(node.value(1), DType::i32);
-  made.weight = node.value(2);
+  made.weight = node.optional(2);
   const std::string reduction = node.text("reduction", "mean");
   made.reduction = reduction == "mean"  ? Reduction::mean
                    : reduction == "sum" ? Reduction::sum

@@ -40,8 +40,10 @@ class Node {
   [[nodiscard]] const Item* find_item(const std::string& name) const { return scope_.find(name); }
   [[nodiscard]] int rank(size_t i) const { return item(i).rank(); }
   [[nodiscard]] Shape shape(size_t i) const { return item(i).shape(); }
-  // The input with its axes in ONNX order, or in another one. None where it is left out.
-  Value value(size_t i) { return has(i) ? importer_.value(item(i)) : Value(); }
+  // The input with its axes in ONNX order, or in another one. Throws Error where it is left out.
+  Value value(size_t i) { return importer_.value(item(i)); }
+  // The same, or none.
+  Value optional(size_t i) { return has(i) ? value(i) : Value(); }
   Value value(size_t i, const Order& order) { return importer_.value(item(i), order); }
   // The input as it is stored, and the order of its axes. Known numbers are in ONNX order.
   Value stored(size_t i, Order& order);

@@ -54,7 +54,35 @@ void batch_normalization(Node& node) {
   for (const size_t i : {size_t{1}, size_t{2}}) node.give(i, node.item(i + 2));
 }
 
+bool is_all(const Item& item, float number) {
+  if (!item.known || item.known->dtype() != DType::f32) return false;
+  const std::span<const float> all = item.known->as<float>();
+  return std::all_of(all.begin(), all.end(), [&](float x) { return x == number; });
+}
+
+// Groups of channels as the channels of a reshaped image: PyTorch's group normalization.
+bool as_group_norm(Node& node) {
+  Item item = node.item(0);
+  if (!item.flattened || item.rank() != 3 || !is_all(node.item(1), 1.0F) ||
+      !is_all(node.item(2), 0.0F)) {
+    return false;
+  }
+  const Shape& image = item.flattened->image;
+  const Shape shape = item.shape();
+  if (image[0] != shape[0] || shape[1] < 1 || image[1] % shape[1] != 0 ||
+      item.flattened->order != channels_last(image.rank())) {
+    return false;
+  }
+  const Value x = reshape(item.value, ordered(image, item.flattened->order));
+  const Value y =
+      group_norm(x, {}, {}, {.groups = shape[1], .epsilon = node.number("epsilon", 1e-5)});
+  item.value = reshape(y, shape);
+  node.give(0, std::move(item));
+  return true;
+}
+
 void instance_normalization(Node& node) {
+  if (as_group_norm(node)) return;
   node.require(node.rank(0) >= 2, "expected [N, C, ...]");
   const Order order = channels_last(node.rank(0));
   node.give(instance_norm(node.value(0, order), node.value(1), node.value(2), {}, {},
@@ -99,8 +127,9 @@ void layer_normalization(Node& node) {
   const double epsilon = node.number("epsilon", 1e-5);
   const Value x = node.value(0);
   const bool whole = fits(node, 1, dims) && fits(node, 2, dims);
-  Value y = whole ? layer_norm(x, node.value(1), node.value(2), {.dims = dims, .epsilon = epsilon})
-                  : layer_norm(x, {}, {}, {.dims = dims, .epsilon = epsilon});
+  Value y = whole
+                ? layer_norm(x, node.value(1), node.optional(2), {.dims = dims, .epsilon = epsilon})
+                : layer_norm(x, {}, {}, {.dims = dims, .epsilon = epsilon});
   if (!whole) {
     y = y * node.value(1);
     if (node.has(2)) y = y + node.value(2);

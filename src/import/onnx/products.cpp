@@ -8,11 +8,17 @@
 namespace thimble::importer::onnx {
 namespace {
 
+// [N, C * H * W].
+bool is_flat_image(const Item& x) {
+  return x.flattened && x.rank() == 2 && x.flattened->image[0] == x.shape()[0] &&
+         x.flattened->order[0] == 0;
+}
+
 // The weight of a dense layer, [units, features], from a matrix [features, units] (or its
 // transpose) that multiplies x. Where x is a flattened image, the features follow its order.
 Value dense_weight(Node& node, const Item& x, const Item& matrix, bool is_transposed) {
   const Order order = is_transposed ? Order{0, 1} : Order{1, 0};
-  if (!x.flattened) return node.importer().value(matrix, order);
+  if (!is_flat_image(x)) return node.importer().value(matrix, order);
   // The features, which are C * H * W, become axes, and move.
   const Shape& image = x.flattened->image;
   const Shape shape = matrix.shape();
@@ -38,7 +44,7 @@ bool is_matrix_weight(const Node& node, size_t i) {
 
 Value features_of(Node& node, size_t i) {
   const Item& item = node.item(i);
-  return item.flattened ? item.value : node.value(i);
+  return is_flat_image(item) ? item.value : node.value(i);
 }
 
 // The vector that the only reader of a product adds to it: the bias of a dense layer.

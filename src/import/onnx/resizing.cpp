@@ -130,7 +130,7 @@ void resize(Node& node) {
     half = std::all_of(to.sizes.begin(), to.sizes.end(), [](int64_t size) { return size > 1; });
   }
   node.require(half || places == "align_corners",
-               fmt::format("thimble has no coordinates by {}", places));
+               "thimble has coordinates by half_pixel or align_corners alone");
   if (!half && !to.by_size) {
     for (size_t i = 0; i < to.sizes.size(); ++i) {
       const double wanted =

@@ -21,31 +21,130 @@ bool reshape_weight(Node& node, const Shape& shape) {
   return true;
 }
 
-// [N, C, H, W] as [N, C * H * W], its elements left in their places.
-bool flatten_image(Node& node, const Shape& shape) {
-  const Item& item = node.item(0);
-  const Shape from = item.shape();
-  if (!item.is_value() || item.flattened || item.rank() < 3 || shape.rank() != 2 ||
-      shape[0] != from[0] || item.order[0] != 0 || item.order == plain_order(item.rank())) {
-    return false;
+// The axes of x that become the same axes of the result: those from the first of them on.
+struct Group {
+  std::vector<int> from;
+  std::vector<int> to;
+};
+
+// Splits a reshape into as many independent ones as there are; empty: there are dimensions of 0.
+std::vector<Group> groups_of(const Shape& from, const Shape& to) {
+  std::vector<Group> groups;
+  int i = 0;
+  int j = 0;
+  while (i < from.rank() && j < to.rank()) {
+    Group group;
+    int64_t before = from[i];
+    int64_t after = to[j];
+    group.from.push_back(i++);
+    group.to.push_back(j++);
+    while (before != after) {
+      if (before == 0 || after == 0) return {};
+      if (before < after && i < from.rank()) {
+        before *= from[i];
+        group.from.push_back(i++);
+      } else if (after < before && j < to.rank()) {
+        after *= to[j];
+        group.to.push_back(j++);
+      } else {
+        return {};
+      }
+    }
+    groups.push_back(std::move(group));
   }
+  if (groups.empty()) return {};
+  for (; i < from.rank(); ++i) groups.back().from.push_back(i);  // of size 1
+  for (; j < to.rank(); ++j) groups.back().to.push_back(j);
+  return groups;
+}
+
+// A reshape whose groups of axes lie side by side as they are stored: nothing moves.
+bool reshape_in_place(Node& node, const Shape& shape) {
+  const Item& item = node.item(0);
+  if (!item.is_value() || item.flattened) return false;
+  const Shape from = item.shape();
+  std::vector<std::pair<int, const Group*>> stored;  // groups by their first place
+  int wide_axes = 0;
+  const std::vector<Group> groups = groups_of(from, shape);
+  if (groups.empty()) return false;
+  std::vector<int> places(item.order.size(), -1);  // among the axes of more than one element
+  for (const int axis : item.order) {
+    if (from[axis] != 1) places[static_cast<size_t>(axis)] = wide_axes++;
+  }
+  for (const Group& group : groups) {
+    int first = -1;
+    int next = -1;
+    for (const int axis : group.from) {
+      const int place = places[static_cast<size_t>(axis)];
+      if (place < 0) continue;
+      if (first < 0) first = next = place;
+      if (place != next++) return false;
+    }
+    stored.emplace_back(first < 0 ? wide_axes : first, &group);
+  }
+  std::stable_sort(stored.begin(), stored.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
   Item made;
-  made.value = reshape(item.value, shape);
-  made.order = {0, 1};
-  int64_t wide = 0;
-  for (int axis = 1; axis < from.rank(); ++axis) wide += from[axis] > 1 ? 1 : 0;
-  if (wide > 1) made.flattened = Flattened{.image = from, .order = item.order};
+  std::vector<int64_t> dims;
+  for (const auto& [place, group] : stored) {
+    for (const int axis : group->to) {
+      made.order.push_back(axis);
+      dims.push_back(shape[axis]);
+    }
+  }
+  made.value = reshape(item.value, Shape(dims));
+  made.is_bool = item.is_bool;
+  node.give(0, std::move(made));
+  return true;
+}
+
+// An image under another shape, its elements left in their places until they are needed in order.
+bool reshape_image(Node& node, const Shape& shape) {
+  const Item& item = node.item(0);
+  if (!item.is_value() || (!item.flattened && item.order == plain_order(item.rank()))) return false;
+  Item made = item;
+  if (!item.flattened) made.flattened = Flattened{.image = item.shape(), .order = item.order};
+  if (made.flattened->image == shape) {
+    made.order = made.flattened->order;
+    made.value = reshape(item.value, ordered(shape, made.order));
+    made.flattened.reset();
+  } else {
+    made.order = plain_order(shape.rank());
+    made.value = reshape(item.value, shape);
+  }
   node.give(0, std::move(made));
   return true;
 }
 
 void to_shape(Node& node, const Shape& shape) {
-  if (reshape_weight(node, shape) || flatten_image(node, shape)) return;
   if (node.shape(0) == shape) {
     node.give(0, node.item(0));
     return;
   }
+  if (reshape_weight(node, shape) || reshape_in_place(node, shape) || reshape_image(node, shape)) {
+    return;
+  }
   node.give(0, reshape(node.value(0), shape), plain_order(shape.rank()), node.item(0).is_bool);
+}
+
+// Puts the open batch in the place of the one that the file fixes. Where the axes behind the batch
+// stay as they are, it is the one before them; else the one with as many elements before it.
+void open_batch(const Shape& from, int64_t batch, std::vector<int64_t>& dims) {
+  int axis = 0;
+  int64_t before = 1;
+  for (; from[axis] % kBatch != 0; ++axis) before *= from[axis];
+  const auto behind = static_cast<size_t>(from.rank() - axis - 1);
+  const bool stay = dims.size() > behind && std::equal(dims.end() - static_cast<int64_t>(behind),
+                                                       dims.end(), from.dims().begin() + axis + 1);
+  int64_t passed = 1;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const bool here = stay ? i + behind + 1 == dims.size() : passed == before;
+    if (here && dims[i] % batch == 0) {
+      dims[i] = dims[i] / batch * kBatch;
+      return;
+    }
+    passed *= dims[i];
+  }
 }
 
 // The shape that a Reshape wants, its 0, -1 and a batch size that the file fixes filled in.
@@ -60,12 +159,13 @@ Shape wanted_shape(Node& node) {
       dims[i] = from.dims()[i];
     }
   }
-  const int64_t elements = from.elements();
+  int64_t elements = from.elements();
+  // A batch size that the file fixes stands for the open one.
   const int64_t batch = node.importer().fixed_batch();
-  if (batch > 0 && !dims.empty() && dims[0] == batch && elements != 0 && elements % kBatch == 0 &&
-      from.dims()[0] == kBatch) {
-    dims[0] = kBatch;
-  }
+  const bool is_open = batch > 0 && elements != 0 && elements % kBatch == 0 &&
+                       std::none_of(dims.begin(), dims.end(),
+                                    [](int64_t dim) { return dim != 0 && dim % kBatch == 0; });
+  if (is_open) elements = elements / kBatch * batch;
   int64_t known = 1;
   for (const int64_t dim : dims) {
     node.require(dim >= -1, "expected dimensions of at least 0, or -1");
@@ -80,6 +180,7 @@ Shape wanted_shape(Node& node) {
     }
     *open = elements / known;
   }
+  if (is_open) open_batch(from, batch, dims);
   return Shape(std::move(dims));
 }
 
