@@ -78,14 +78,15 @@ bool DataSource::has(data::Split split) const {
   } catch (const data::NotFound&) {
     return false;
   } catch (const Error&) {
-    return true;
+    // Data for recipes do not fit most other models.
+    return model_.recipe() != nullptr || !from_environment_;
   }
   return true;
 }
 
 data::Dataset DataSource::load(data::Split split) {
   const Recipe* const recipe = model_.recipe();
-  if (recipe == nullptr && path_.empty()) {
+  if (has_none()) {
     throw Error("--data", fmt::format("is missing: the graph of {} is that of no recipe, which "
                                       "would have data of its own; name the samples with --data",
                                       model_.file()));

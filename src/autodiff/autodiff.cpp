@@ -179,7 +179,9 @@ Value one(ir::Graph& graph) {
 
 std::vector<Gradient> append_loss_gradients(ir::Graph& graph, Value cotangent, DType error_type) {
   if (!graph.loss) {
-    throw Error("autodiff", "the graph has no loss; call Graph::minimize with one");
+    throw Error(
+        "autodiff",
+        "the graph has no loss; Graph::minimize, or thimble adapt MODEL --loss NAME, gives it one");
   }
   std::vector<int> wanted;
   for (size_t id = 0; id < graph.values.size(); ++id) {

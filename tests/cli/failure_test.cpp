@@ -1,6 +1,7 @@
 // Errors at run time: one line that says what, where and what to do, exit code 1, and no data lost.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <thimble/thimble.h>
 
 #include <filesystem>
 
@@ -64,6 +65,20 @@ TEST(cli_data, that_no_limit_cut_short_are_not_said_to_be) {
     EXPECT_EQ(outcome.code, 0) << outcome.err;
     EXPECT_EQ(outcome.err.find("--limit-train") != std::string::npos, cut) << outcome.err;
   }
+}
+
+TEST(cli_data, of_the_environment_that_fits_no_model_of_a_file_is_left_alone) {
+  const TemporaryFolder data, out;
+  write_mnist(data, 28);
+  Graph g;
+  g.minimize(mean(square(dense(g.input("x", {3}), {.units = 2}))));
+  save_model(g, out / "m.safetensors");
+  const std::map<std::string, std::string> environment{{"THIMBLE_DATA", data.path()}};
+  const Outcome plan = run({"plan", out / "m.safetensors"}, {.environment = environment});
+  EXPECT_EQ(plan.code, 0) << plan.err;
+  expect_failure(
+      run({"train", out / "m.safetensors", "--out", out / "out"}, {.environment = environment}),
+      {"[--data] is missing", "name the samples with --data"});
 }
 
 TEST(cli_failure, of_the_environment_to_have_data_for_a_recipe_is_none) {
