@@ -1,6 +1,6 @@
-"""Writes the files that the fuzzers of programs and checkpoints begin with: tests/fuzz/seeds/program/ and
-tests/fuzz/seeds/checkpoint/. They are made anew where the version of the program format changes
-(src/program/sections.cpp), and where checkpoints have other entries.
+"""Writes the files that the fuzzers of programs, checkpoints and Hugging Face models begin with, in tests/fuzz/seeds/:
+program/, checkpoint/ and hugging_face/. Those of programs and checkpoints are made anew where the version of the
+program format changes (src/program/sections.cpp), and where checkpoints have other entries.
 usage: scripts/fuzz_seeds.py     with the Python package of this version installed"""
 
 import json
@@ -84,7 +84,62 @@ def write_checkpoints(folder: Path) -> None:
     (folder / "one_epoch").write_bytes(without_checksums(whole))
 
 
+def hugging_face(model_type: str, shapes: dict[str, tuple[int, ...]], **settings: object) -> bytes:
+    """config.json and, behind a byte of 0, a safetensors file of zeros."""
+    config = {"model_type": model_type, "vocab_size": 3, "hidden_size": 2, "num_attention_heads": 1,
+              "num_hidden_layers": 1, "intermediate_size": 2} | settings
+    header, at = {}, 0
+    for name, shape in shapes.items():
+        size = 2 * int(np.prod(shape))
+        header[name] = {"dtype": "BF16", "shape": shape, "data_offsets": [at, at + size]}
+        at += size
+    text = json.dumps(header, separators=(",", ":")).encode()
+    file = len(text).to_bytes(8, "little") + text + bytes(at)
+    return json.dumps(config, separators=(",", ":")).encode() + b"\0" + file
+
+
+def layers(before: str, weights: dict[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
+    """Weights of these shapes, each with a bias."""
+    shapes = {}
+    for name, shape in weights.items():
+        shapes |= {f"{before}{name}.weight": shape, f"{before}{name}.bias": shape[:1]}
+    return shapes
+
+
+def write_hugging_face(folder: Path) -> None:
+    folder.mkdir(exist_ok=True)
+    norm, square = (2,), (2, 2)
+    shapes = {"wte.weight": (3, 2), "wpe.weight": (4, 2)} | layers("", {"ln_f": norm})
+    shapes |= layers("h.0.", {"ln_1": norm, "ln_2": norm, "attn.c_proj": square, "mlp.c_fc": square, "mlp.c_proj": square})
+    shapes |= {"h.0.attn.c_attn.weight": (2, 6), "h.0.attn.c_attn.bias": (6,)}
+    (folder / "gpt2").write_bytes(hugging_face("gpt2", shapes, n_inner=2, n_positions=4))
+    shapes = {"embed_tokens.weight": (3, 2), "norm.weight": norm, "lm_head.weight": (3, 2)}
+    shapes |= {f"layers.0.{name}.weight": norm for name in ("input_layernorm", "post_attention_layernorm")}
+    for name in ("self_attn.q", "self_attn.k", "self_attn.v", "self_attn.o", "mlp.gate", "mlp.up", "mlp.down"):
+        shapes[f"layers.0.{name}_proj.weight"] = square
+    rope = {"rope_type": "llama3", "factor": 8, "low_freq_factor": 1, "high_freq_factor": 4}
+    (folder / "llama").write_bytes(hugging_face("llama", shapes, rope_parameters=rope))
+    block = {"intermediate.dense": square, "output.dense": square, "attention.output.dense": square}
+    shapes = layers("encoder.layer.0.attention.self.", {"query": square, "key": square, "value": square})
+    shapes |= layers("encoder.layer.0.", block | {"attention.output.LayerNorm": norm, "output.LayerNorm": norm})
+    shapes |= layers("embeddings.", {"LayerNorm": norm}) | layers("pooler.", {"dense": square})
+    for name, rows in (("word", 3), ("token_type", 2), ("position", 4)):
+        shapes[f"embeddings.{name}_embeddings.weight"] = (rows, 2)
+    (folder / "bert").write_bytes(hugging_face("bert", shapes, max_position_embeddings=4))
+    shapes = layers("encoder.layer.0.attention.attention.", {"query": square, "key": square, "value": square})
+    shapes |= layers("encoder.layer.0.", block | {"layernorm_before": norm, "layernorm_after": norm})
+    shapes |= layers("", {"layernorm": norm, "classifier": square})
+    shapes |= {"embeddings.cls_token": (1, 1, 2), "embeddings.position_embeddings": (1, 2, 2),
+               "embeddings.patch_embeddings.projection.weight": (2, 3, 2, 2),
+               "embeddings.patch_embeddings.projection.bias": (2,)}
+    (folder / "vit").write_bytes(hugging_face("vit", shapes, image_size=2, patch_size=2,
+                                              architectures=["ViTForImageClassification"]))
+    index = {"metadata": {"total_size": 4}, "weight_map": {"a": "1.safetensors", "b": "2.safetensors"}}
+    (folder / "index").write_text(json.dumps(index))
+
+
 def main() -> None:
+    write_hugging_face(SEEDS / "hugging_face")
     write_checkpoints(SEEDS / "checkpoint")
     options = {"batch": 2, "threads": 1, "seed": 1}
     for graph, more in (

@@ -89,7 +89,8 @@ void add_import(CLI::App& app, Action& action) {
   add_model_out(*command, options->out);
   command
       ->add_option("--dim", options->dims,
-                   "size of a dimension that an ONNX model leaves open; may be given again")
+                   "size of a dimension that an ONNX model leaves open; of Hugging Face models tokens=N, "
+                   "those of a sample; may be given again")
       ->type_name("NAME=NUMBER")
       ->allow_extra_args(false);
   options->changes.add_to(*command);

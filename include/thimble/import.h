@@ -27,6 +27,22 @@ namespace thimble {
 // either is damaged, sizes or scales do not fit, or a node is of an unknown kind.
 [[nodiscard]] Graph import_quantized_json(const std::string& path);
 
+struct HuggingFaceOptions {
+  int64_t tokens = 0;  // of a sample; 0: the positions that the model has, at most 512
+};
+
+// The graph of a Hugging Face model, with its weights: of a folder with config.json and
+// model.safetensors, or model.safetensors.index.json and the files that it names. Of the model
+// types gpt2, llama, mistral, qwen2, qwen3, bert and vit the architectures that the page on
+// transformers lists. Inputs and outputs have the names of that library: "input_ids" i32 [N, T],
+// "attention_mask" u8 [N, T] and "token_type_ids" i32 [N, T] of BERT, "pixel_values" [N, H, W, C];
+// "logits", "last_hidden_state", "pooler_output". Parameters have the names and shapes of their
+// tensors, f32 whatever those are; but convolutions are [K, R, S, C]. Dropout is left out. Throws
+// Error naming file and field or tensor where config.json asks for what thimble has not, or a file
+// is damaged or lacks something.
+[[nodiscard]] Graph import_hugging_face(const std::string& path,
+                                        const HuggingFaceOptions& options = {});
+
 struct OnnxOptions {
   // Sizes of dimensions that the model leaves open, by their names. The batch may stay open.
   std::map<std::string, int64_t> dims;

@@ -38,6 +38,14 @@ void bind_model_files(nb::module_& m) {
       },
       nb::arg("path"));
   m.def(
+      "import_hugging_face",
+      [](const std::string& path, int64_t tokens) {
+        return from_file(path, [&] {
+          return std::make_shared<Graph>(thimble::import_hugging_face(path, {.tokens = tokens}));
+        });
+      },
+      nb::arg("path"), nb::arg("tokens"));
+  m.def(
       "export_tflite",
       [](const Graph& graph, const std::string& path) {
         to_file(path, [&] { thimble::export_tflite(graph, path); });

@@ -124,6 +124,20 @@ def import_tflite(path: str | os.PathLike[str]) -> Graph:
     return _core.import_tflite(os.fspath(path))
 
 
+def import_hugging_face(path: str | os.PathLike[str], *, tokens: int = 0) -> Graph:
+    """The graph of a Hugging Face model, with its weights, as float32. The guide's page on transformers lists the models.
+    Inputs, outputs and parameters have the names of that library: input_ids, logits, model.norm.weight.
+
+    Args:
+        path: a folder with config.json and model.safetensors, or with an index and the files that it names
+        tokens: those of a sample; 0: the positions that the model has, at most 512
+
+    Raises RuntimeError naming file and field or tensor where config.json asks for what thimble has not, or a file is
+    damaged or lacks something.
+    """
+    return _core.import_hugging_face(os.fspath(path), int(tokens))
+
+
 def export_tflite(model: Graph | Trainer, path: str | os.PathLike[str]) -> None:
     """Writes what a model's outputs compute as TensorFlow Lite, or as circle where the path ends in ".circle".
 

@@ -4,8 +4,10 @@
 #include <thimble/error.h>
 #include <thimble/import.h>
 
+#include <filesystem>
 #include <fstream>
 
+#include "import/hugging_face/model.h"
 #include "import/quantized_json.h"
 
 namespace thimble {
@@ -30,8 +32,37 @@ bool is_onnx(const std::string& path, std::string_view beginning) {
          (beginning[2] == 0x12 || beginning[2] == 0x3a || beginning[2] == 0x42);
 }
 
+// A folder with config.json and safetensors, or that file.
+bool is_hugging_face(const std::string& path, std::string_view /*beginning*/) {
+  std::error_code error;
+  const std::filesystem::path file(path);
+  return std::filesystem::is_directory(file, error) || file.filename() == hugging_face::kConfig;
+}
+
+Graph read_hugging_face(const std::string& path, const std::map<std::string, int64_t>& dims) {
+  HuggingFaceOptions options;
+  for (const auto& [name, size] : dims) {
+    if (name != "tokens") {
+      throw Error(path, fmt::format("there is no dimension \"{}\"; that of Hugging Face models is "
+                                    "tokens, those of a sample",
+                                    name));
+    }
+    options.tokens = size;
+  }
+  return import_hugging_face(path, options);
+}
+
+std::vector<std::string> hugging_face_weights(const std::string& path) {
+  const std::filesystem::path file(path);
+  return hugging_face::weight_files(
+      (std::filesystem::is_directory(file) ? file : file.parent_path()).string());
+}
+
 // Formats that are known by their bytes stand before those that are known by a name.
 const Format kFormats[] = {
+    {"Hugging Face: a folder with config.json and model.safetensors", is_hugging_face,
+     [](const std::string& path) { return read_hugging_face(path, {}); }, hugging_face_weights,
+     read_hugging_face},
     {"TensorFlow Lite or circle: NAME.tflite, NAME.circle", is_tflite, import_tflite, nullptr},
     {"ONNX: NAME.onnx", is_onnx, [](const std::string& path) { return import_onnx(path); }, nullptr,
      [](const std::string& path, const std::map<std::string, int64_t>& dims) {
@@ -45,6 +76,8 @@ const Format kFormats[] = {
 };
 
 std::string beginning_of(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) return {};
   std::ifstream file(path, std::ios::binary);
   if (!file) throw Error(path, "there is no such file, or it cannot be read");
   std::string bytes(kBeginning, '\0');
