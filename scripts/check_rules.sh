@@ -93,7 +93,7 @@ public_layers='
 error types literals: base
 ops optimizer optimizers: ops
 metrics: eval
-import adapt export: import
+import adapt export lora: import
 quantize: quantize
 scheme_search: search
 instruction_model: search

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <filesystem>
 #include <memory>
+#include <utility>
 
 #include "adapt_options.h"
 #include "commands.h"
@@ -27,6 +28,56 @@ int64_t classes_of(std::string_view head) {
   const auto [end, error] = std::from_chars(head.data(), head.data() + head.size(), classes);
   const bool whole = error == std::errc() && end == head.data() + head.size();
   return whole && classes <= ir::kMostElements ? classes : 0;
+}
+
+// "rank=8,alpha=16,targets=q_proj,v_proj": what has no = goes on with the targets. Throws Error.
+LoraOptions lora_of(const std::string& text) {
+  LoraOptions lora;
+  std::string_view rest = text;
+  bool in_targets = false;
+  const auto fail = [&](std::string_view part) {
+    throw Error("--lora", fmt::format("expected rank=N,alpha=X,targets=NAME,NAME ..., got \"{}\" "
+                                      "in \"{}\"",
+                                      part, text));
+  };
+  const auto parse = [&](std::string_view part, auto& to) {
+    const char* const end = part.data() + part.size();
+    const auto [at, error] = std::from_chars(part.data(), end, to);
+    if (error != std::errc() || at != end) fail(part);
+  };
+  while (!rest.empty()) {
+    const size_t comma = std::min(rest.find(','), rest.size());
+    std::string_view part = rest.substr(0, comma);
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+    const size_t equals = part.find('=');
+    if (equals != std::string_view::npos) {
+      const std::string_view name = part.substr(0, equals);
+      part.remove_prefix(equals + 1);
+      in_targets = name == "targets";
+      if (name == "rank") {
+        parse(part, lora.rank);
+      } else if (name == "alpha") {
+        parse(part, lora.alpha);
+      } else if (!in_targets) {
+        fail(name);
+      }
+      if (!in_targets) continue;
+    }
+    if (!in_targets || part.empty()) fail(part);
+    lora.targets.emplace_back(part);
+  }
+  return lora;
+}
+
+// Trains the parameters that have another shape than before: those of a new head.
+void train_new_head(const Graph& before, Graph& after) {
+  for (const ir::ValueData& data : before.ir().values) {
+    if (data.producer >= 0 || data.role != ir::Role::parameter) continue;
+    const Value now = after.ir().find_source(data.name);
+    if (now && now.shape() != data.type.shape && now.dtype() == DType::f32) {
+      after.unfreeze(data.name);
+    }
+  }
 }
 
 struct AdaptCommand {
@@ -110,6 +161,17 @@ void AdaptArguments::add_to(CLI::App& command) {
                   "frozen without it; may be given more than once [none]")
       ->type_name("PATTERN")
       ->allow_extra_args(false);
+  command
+      .add_option("--lora", lora_text,
+                  "freeze all and train LoRA adapters beside the layers of these names, such as "
+                  "rank=8,alpha=16,targets=q_proj,v_proj; * stands for any characters [none]")
+      ->type_name("SETTINGS");
+  command
+      .add_option("--lora-from", lora_folder,
+                  "the same with adapters that the PEFT library or export-lora wrote [none]")
+      ->type_name("DIR");
+  command.add_flag("--merge-lora", merges_lora,
+                   "add what the model's adapters compute to its weights, first of all");
   command.add_flag("--f32-inputs", adapt.f32_inputs,
                    "inputs of int8 take f32, which the model makes int8 itself");
   command.add_option("--seed", adapt.seed, "seed of new weights [0]")
@@ -119,13 +181,36 @@ void AdaptArguments::add_to(CLI::App& command) {
 
 bool AdaptArguments::any() const {
   return !adapt.loss.empty() || !adapt.metrics.empty() || !head.empty() || !adapt.freeze.empty() ||
-         !adapt.trainable.empty() || adapt.f32_inputs;
+         !adapt.trainable.empty() || adapt.f32_inputs || !lora_text.empty() ||
+         !lora_folder.empty() || merges_lora;
 }
 
 Graph AdaptArguments::applied(const Graph& graph) const {
   AdaptOptions all = adapt;
   all.classes = classes_of(head);
-  return from_command_line([&] { return thimble::adapt(graph, all); });
+  if (lora_text.empty() && lora_folder.empty()) {
+    return from_command_line([&] {
+      return merges_lora ? thimble::adapt(merge_lora(graph), all) : thimble::adapt(graph, all);
+    });
+  }
+  if (!lora_text.empty() && !lora_folder.empty()) {
+    throw UsageError(Error("--lora", "adapters are new or from a folder, not both"));
+  }
+  // Adapters freeze all other parameters, and then the choice of the user counts.
+  const std::vector<std::string> freeze = std::exchange(all.freeze, {});
+  const std::vector<std::string> trainable = std::exchange(all.trainable, {});
+  return from_command_line([&] {
+    Graph merged;
+    if (merges_lora) merged = merge_lora(graph);
+    const Graph& from = merges_lora ? merged : graph;
+    const Graph adapted = thimble::adapt(from, all);
+    Graph made = lora_folder.empty() ? add_lora(adapted, lora_of(lora_text))
+                                     : load_lora(adapted, lora_folder);
+    train_new_head(from, made);
+    for (const std::string& pattern : freeze) made.freeze(pattern);
+    for (const std::string& pattern : trainable) made.unfreeze(pattern);
+    return made;
+  });
 }
 
 void add_adapt(CLI::App& app, Action& action) {
@@ -141,7 +226,9 @@ void add_adapt(CLI::App& app, Action& action) {
       "  thimble adapt out/lenet5/checkpoint.safetensors --head replace:5 --freeze 'conv*' \\\n"
       "    -o mine.safetensors\n"
       "  thimble adapt mcunet.safetensors --loss softmax_cross_entropy --metric accuracy \\\n"
-      "    --trainable '*' --f32-inputs -o mine.safetensors");
+      "    --trainable '*' --f32-inputs -o mine.safetensors\n"
+      "  thimble adapt llama.safetensors --lora rank=8,alpha=16,targets=q_proj,v_proj \\\n"
+      "    -o mine.safetensors");
   command->callback([&action, options] { action = [options] { return run_adapt(*options); }; });
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <thimble/adapt.h>
+#include <thimble/lora.h>
 
 #include <CLI/CLI.hpp>
 #include <string>
@@ -12,6 +13,10 @@ namespace thimble::cli {
 struct AdaptArguments {
   AdaptOptions adapt;
   std::string head;
+  LoraOptions lora;
+  std::string lora_text;    // as given; empty: no new adapters
+  std::string lora_folder;  // of adapters to read
+  bool merges_lora = false;
 
   void add_to(CLI::App& command);
   // Whether any of them was given.

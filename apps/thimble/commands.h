@@ -43,6 +43,7 @@ void add_train(CLI::App& app, Action& action);
 void add_compile(CLI::App& app, Action& action);
 void add_export_c(CLI::App& app, Action& action);
 void add_export_tflite(CLI::App& app, Action& action);
+void add_export_lora(CLI::App& app, Action& action);
 void add_eval(CLI::App& app, Action& action);
 void add_predict(CLI::App& app, Action& action);
 void add_import(CLI::App& app, Action& action);

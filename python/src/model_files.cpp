@@ -4,6 +4,7 @@
 #include <thimble/adapt.h>
 #include <thimble/export.h>
 #include <thimble/import.h>
+#include <thimble/lora.h>
 #include <thimble/model_file.h>
 
 #include "bindings.h"
@@ -58,6 +59,30 @@ void bind_model_files(nb::module_& m) {
             path, [&] { return std::make_shared<Graph>(thimble::import_quantized_json(path)); });
       },
       nb::arg("path"));
+  m.def(
+      "add_lora",
+      [](const Graph& graph, int64_t rank, double alpha, const std::vector<std::string>& targets) {
+        return std::make_shared<Graph>(
+            thimble::add_lora(graph, {.rank = rank, .alpha = alpha, .targets = targets}));
+      },
+      nb::arg("graph"), nb::arg("rank"), nb::arg("alpha"), nb::arg("targets"));
+  m.def(
+      "merge_lora",
+      [](const Graph& graph) { return std::make_shared<Graph>(thimble::merge_lora(graph)); },
+      nb::arg("graph"));
+  m.def(
+      "save_lora",
+      [](const Graph& graph, const std::string& folder) {
+        to_file(folder, [&] { thimble::save_lora(graph, folder); });
+      },
+      nb::arg("graph"), nb::arg("folder"));
+  m.def(
+      "load_lora",
+      [](const Graph& graph, const std::string& folder) {
+        return from_file(
+            folder, [&] { return std::make_shared<Graph>(thimble::load_lora(graph, folder)); });
+      },
+      nb::arg("graph"), nb::arg("folder"));
   m.def(
       "adapt",
       [](const Graph& graph, const std::string& output, const std::string& loss,

@@ -55,6 +55,11 @@ def test_the_page_of_quantized_networks_runs(tmp_path, monkeypatch):
     assert names["made"].float_layers == []
 
 
+def test_the_page_of_transformers_runs(tmp_path, monkeypatch):
+    names = run("docs/guide/transformers.md", tmp_path, monkeypatch)
+    assert names["logits"].shape == (8, 6, 20)
+
+
 def test_the_page_of_models_in_and_out_runs(tmp_path, monkeypatch):
     run("docs/guide/models-in-and-out.md", tmp_path, monkeypatch)
     assert (tmp_path / "scores.tflite").exists()

@@ -1,0 +1,43 @@
+// LoRA: low-rank adapters beside frozen weights (Hu et al., "LoRA: low-rank adaptation of large
+// language models", 2021), in memory and in the files of the PEFT library.
+#pragma once
+
+#include <thimble/graph.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace thimble {
+
+struct LoraOptions {
+  int64_t rank = 8;
+  double alpha = 16.0;  // what an adapter adds is multiplied by alpha / rank
+  // Which layers get an adapter: their names, or the ends of these behind a dot ("q_proj",
+  // "self_attn.*"; * stands for any characters). The name of a layer is that of its weight without
+  // ".weight".
+  std::vector<std::string> targets;
+};
+
+// The model with an adapter beside each product of rows with a weight of a target: y = x W + b
+// becomes y + alpha / rank * (x A^T) B^T. The parameters <layer>.lora_A.weight [rank, in], first
+// U(-1/sqrt(in), 1/sqrt(in)), and <layer>.lora_B.weight [out, rank], first 0, are trained; all
+// others are frozen and keep names and values. So the model computes at first what it did before.
+// Throws Error where a target names no such layer or the model has adapters.
+[[nodiscard]] Graph add_lora(const Graph& graph, const LoraOptions& options);
+
+// The model without adapters: what they add is in the weights, which are computed in f32 and
+// rounded to their type. Parameters stay frozen as they are. Throws Error where the model has no
+// adapter, or none with values.
+[[nodiscard]] Graph merge_lora(const Graph& graph);
+
+// Writes the adapters of a model as PEFT does: adapter_model.safetensors and adapter_config.json in
+// a folder, which is made where there is none. Throws Error as merge_lora, and where a file cannot
+// be written.
+void save_lora(const Graph& graph, const std::string& folder);
+
+// add_lora with the settings and values of such a folder. Throws Error naming the file where it is
+// damaged, asks for what thimble has not, or does not fit the model.
+[[nodiscard]] Graph load_lora(const Graph& graph, const std::string& folder);
+
+}  // namespace thimble

@@ -1,0 +1,116 @@
+"""Hugging Face models and LoRA beside PyTorch; skipped where torch, transformers or peft are not installed."""
+
+from __future__ import annotations
+
+import pathlib
+
+import numpy as np
+import pytest
+
+import thimble as tb
+
+RANDOM = np.random.default_rng(5)
+STEPS = 3
+SETTINGS = dict(vocab_size=31, hidden_size=16, intermediate_size=24, num_hidden_layers=2, num_attention_heads=4,
+                num_key_value_heads=2, max_position_embeddings=32)
+
+
+def text_of(rows: int) -> tuple[np.ndarray, np.ndarray]:
+    text = RANDOM.integers(0, 31, (rows, 9)).astype(np.int32)
+    return text[:, :-1].copy(), text[:, 1:].copy()
+
+
+def network(folder: pathlib.Path) -> tb.Graph:
+    g = tb.Graph()
+    h = tb.tanh(tb.dense(g.input("x", (6,)), units=5, name="up"))
+    g.output("y", tb.dense(h, units=3, name="down"))
+    tb.save_model(g, folder / "m.safetensors", seed=3)
+    return tb.load_model(folder / "m.safetensors")
+
+
+def test_gradients_of_adapters_are_those_of_torch(tmp_path: pathlib.Path) -> None:
+    torch = pytest.importorskip("torch")
+    graph = tb.adapt(tb.add_lora(network(tmp_path), rank=2, alpha=3, targets=["up", "down"]), loss="mse")
+    trainer = tb.Trainer(graph, optimizer=tb.AdamW(lr=0.1), batch=4)
+    x, y = RANDOM.normal(size=(4, 6)).astype(np.float32), RANDOM.normal(size=(4, 3)).astype(np.float32)
+    for _ in range(3):  # then lora_B is not 0 any more
+        trainer.step({"x": x, "label": y})
+    found = trainer.gradients({"x": x, "label": y})
+    p = {name: torch.tensor(w, requires_grad=".lora_" in name) for name, w in trainer.state_dict().items()}
+
+    def layer(name: str, value: torch.Tensor) -> torch.Tensor:
+        low = value @ p[f"{name}.lora_A.weight"].T @ p[f"{name}.lora_B.weight"].T
+        return value @ p[f"{name}.weight"].T + p[f"{name}.bias"] + 1.5 * low
+
+    torch.nn.functional.mse_loss(layer("down", torch.tanh(layer("up", torch.tensor(x)))), torch.tensor(y)).backward()
+    assert sorted(found) == sorted(name for name in p if ".lora_" in name)
+    for name, gradient in found.items():
+        np.testing.assert_allclose(gradient, p[name].grad.numpy(), atol=1e-5, rtol=1e-4)
+
+
+def test_adapters_come_back(tmp_path: pathlib.Path) -> None:
+    graph = network(tmp_path)
+    trainer = tb.Trainer(tb.adapt(tb.add_lora(graph, rank=2, targets=["up"]), loss="mse"), batch=4)
+    x = RANDOM.normal(size=(8, 6)).astype(np.float32)
+    trainer.fit({"x": x, "label": np.ones((8, 3), np.float32)}, epochs=3)
+    expected = trainer.predict({"x": x})
+    tb.save_lora(trainer, tmp_path / "adapter")
+    for again in (tb.merge_lora(trainer), tb.load_lora(graph, tmp_path / "adapter")):
+        np.testing.assert_allclose(tb.Predictor(again, batch=8).predict(x), expected, atol=1e-6)
+    with pytest.raises(ValueError, match="no adapters"):
+        tb.merge_lora(graph)
+    with pytest.raises(TypeError, match="targets must be a list of strings"):
+        tb.add_lora(graph, targets="up")
+    with pytest.raises(RuntimeError, match="adapter_config.json"):
+        tb.load_lora(graph, tmp_path)
+
+
+def test_fine_tuning_takes_the_steps_of_transformers(tmp_path: pathlib.Path) -> None:
+    torch = pytest.importorskip("torch")
+    transformers = pytest.importorskip("transformers")
+    torch.manual_seed(1)
+    model = transformers.LlamaForCausalLM(transformers.LlamaConfig(**SETTINGS))
+    model.save_pretrained(tmp_path)
+    graph = tb.adapt(tb.import_hugging_face(tmp_path, tokens=8), loss="softmax_cross_entropy", label="next")
+    trainer = tb.Trainer(graph, optimizer=tb.AdamW(lr=1e-3, weight_decay=0.01), batch=4)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, weight_decay=0.01)
+    for _ in range(STEPS):
+        ids, following = text_of(4)
+        found = trainer.step({"input_ids": ids, "next": following}).loss
+        logits = model(input_ids=torch.tensor(ids, dtype=torch.long)).logits
+        loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), torch.tensor(following, dtype=torch.long).flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        assert found == pytest.approx(loss.item(), rel=2e-6)
+
+
+def test_adapters_take_the_steps_of_peft(tmp_path: pathlib.Path) -> None:
+    torch = pytest.importorskip("torch")
+    transformers = pytest.importorskip("transformers")
+    peft = pytest.importorskip("peft")
+    torch.manual_seed(1)
+    base = transformers.LlamaForCausalLM(transformers.LlamaConfig(**SETTINGS))
+    base.save_pretrained(tmp_path)
+    model = peft.get_peft_model(base, peft.LoraConfig(r=3, lora_alpha=5, target_modules=["q_proj", "down_proj"]))
+    model.save_pretrained(tmp_path / "first")
+    graph = tb.load_lora(tb.import_hugging_face(tmp_path, tokens=8), tmp_path / "first")
+    trainer = tb.Trainer(tb.adapt(graph, loss="softmax_cross_entropy", label="next"), optimizer=tb.SGD(lr=0.5), batch=4)
+    optimizer = torch.optim.SGD([p for p in model.parameters() if p.requires_grad], lr=0.5)
+    for _ in range(STEPS):
+        ids, following = text_of(4)
+        found = trainer.step({"input_ids": ids, "next": following}).loss
+        logits = model(input_ids=torch.tensor(ids, dtype=torch.long)).logits
+        loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), torch.tensor(following, dtype=torch.long).flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        assert found == pytest.approx(loss.item(), rel=2e-6)
+    # And back: PEFT reads what was trained here.
+    tb.save_lora(trainer, tmp_path / "second")
+    fresh = transformers.LlamaForCausalLM.from_pretrained(tmp_path)
+    again = peft.PeftModel.from_pretrained(fresh, tmp_path / "second")
+    ids, _ = text_of(4)
+    with torch.no_grad():
+        expected = again(input_ids=torch.tensor(ids, dtype=torch.long)).logits.numpy()
+    np.testing.assert_allclose(trainer.predict({"input_ids": ids}), expected, atol=1e-5)
