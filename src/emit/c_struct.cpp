@@ -36,6 +36,13 @@ std::string integer_text(int64_t value) {
   return fmt::format("{}", value);
 }
 
+// The macro of "#if !defined(MACRO)"; empty: another directive.
+std::string left_out_by(std::string_view directive) {
+  constexpr std::string_view kStart = "#if !defined(";
+  if (!directive.starts_with(kStart)) return "";
+  return std::string(directive.substr(kStart.size(), directive.find(')') - kStart.size()));
+}
+
 }  // namespace
 
 bool is_all_zero(std::span<const std::byte> bytes) {
@@ -88,7 +95,15 @@ CStructs::Layout CStructs::parsed(const std::string& type) {
     return made;
   }
   std::string_view body = std::string_view(text).substr(open + 1, text.rfind('}') - open - 1);
+  std::string unless;
   while (!trimmed(body).empty()) {
+    body = trimmed(body);
+    if (body.starts_with('#')) {
+      unless = left_out_by(body.substr(0, body.find('\n')));
+      if (!unless.empty()) is_needed_.try_emplace(unless, false);
+      body.remove_prefix(std::min(body.find('\n'), body.size() - 1) + 1);
+      continue;
+    }
     const size_t end = body.find(';');
     const std::string declaration(trimmed(body.substr(0, end)));
     body.remove_prefix(std::min(end, body.size() - 1) + 1);
@@ -97,7 +112,7 @@ CStructs::Layout CStructs::parsed(const std::string& type) {
     const std::string field_type(trimmed(std::string_view(declaration).substr(0, space)));
     for (const std::string& name :
          split_arguments(std::string_view(declaration).substr(space + 1))) {
-      Field field{.type = field_type, .name = name.substr(0, name.find('['))};
+      Field field{.type = field_type, .name = name.substr(0, name.find('[')), .unless = unless};
       for (size_t at = name.find('['); at != std::string::npos; at = name.find('[', at + 1)) {
         const int64_t count = count_of(name.substr(at + 1, name.find(']', at) - at - 1), type);
         if (field.is_array) field.row = (field.row == 0 ? 1 : field.row) * count;
@@ -132,6 +147,14 @@ int64_t CStructs::bytes(const std::string& type) {
   const Layout& known = layout(type);
   if (known.fields.empty()) throw Error(type, "is no type of kernel parameters");
   return known.bytes;
+}
+
+std::vector<std::string> CStructs::unneeded() const {
+  std::vector<std::string> macros;
+  for (const auto& [macro, is_needed] : is_needed_) {
+    if (!is_needed) macros.push_back(macro);
+  }
+  return macros;
 }
 
 std::string CStructs::element(const std::string& type, std::span<const std::byte> bytes) {
@@ -170,6 +193,7 @@ std::string CStructs::initializer(const std::string& type, std::span<const std::
     const auto all =
         bytes.subspan(static_cast<size_t>(field.offset), size * static_cast<size_t>(field.count));
     if (is_all_zero(all)) continue;
+    if (!field.unless.empty()) is_needed_[field.unless] = true;
     text += fmt::format("{}.{} = ", text.empty() ? "" : ", ", field.name);
     if (!field.is_array) {
       text += element(field.type, all);

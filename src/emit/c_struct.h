@@ -31,13 +31,17 @@ class CStructs {
   [[nodiscard]] std::string initializer(const std::string& type, std::span<const std::byte> bytes);
   // The same, and a number as itself.
   [[nodiscard]] std::string element(const std::string& type, std::span<const std::byte> bytes);
+  // Macros that C sources may define, so that structs leave out fields under `#if !defined(MACRO)`:
+  // those whose fields were zero in all that was written.
+  [[nodiscard]] std::vector<std::string> unneeded() const;
 
  private:
   struct Field {
     std::string type;
     std::string name;
-    int64_t count = 1;  // of elements
-    int64_t row = 0;    // elements of a row of an array of arrays; 0: it is none
+    std::string unless;  // the macro that leaves it out; empty: none does
+    int64_t count = 1;   // of elements
+    int64_t row = 0;     // elements of a row of an array of arrays; 0: it is none
     bool is_array = false;
     int64_t offset = 0;
   };
@@ -55,6 +59,7 @@ class CStructs {
 
   CLibrary& library_;
   std::map<std::string, Layout> layouts_;
+  std::map<std::string, bool> is_needed_;  // of each macro: whether a field was not zero
 };
 
 // Whether all bytes are 0.

@@ -99,13 +99,17 @@ CallWriter::Parameters CallWriter::parameters(const program::Call& call, const K
   const size_t count = (bytes.size() - size) / each;
   std::string factors = count == 0 ? "0" : "";
   for (size_t i = 0; i < count; ++i) {
-    factors += fmt::format("{}\n        {}", i == 0 ? "" : ",",
+    factors += fmt::format("{}\n    {}", i == 0 ? "" : ",",
                            structs_.element(tail, bytes.subspan(size + i * each, each)));
   }
-  return {fmt::format("    static const struct {{\n      {} dims;\n      {} tail[{}];\n    }} d = "
-                      "{{{}, {{{}}}}};\n",
-                      type, tail, std::max<size_t>(1, count), own, factors),
-          fmt::format("(const {}*)(const void*)&d", type)};
+  // Equal ones are written once.
+  const std::string rest = fmt::format("{{{}, {{{}}}}};\n", own, factors);
+  const std::string start = fmt::format("static const struct {{\n  {} dims;\n  {} tail[{}];\n}} ",
+                                        type, tail, std::max<size_t>(1, count));
+  const auto [table, is_new] =
+      tables_.try_emplace(start + rest, fmt::format("parameters_{}", tables_.size() + 1));
+  if (is_new) tables_text_ += start + table->second + " = " + rest;
+  return {"", fmt::format("(const {}*)(const void*)&{}", type, table->second)};
 }
 
 std::string CallWriter::arguments(const program::Program& program, const program::Call& call,

@@ -1,6 +1,7 @@
 // The calls of a program as C statements.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -19,6 +20,10 @@ class CallWriter {
 
   // A block of statements, indented by two spaces, with a comment. Throws Error naming the call.
   [[nodiscard]] std::string statements(const program::Program& program, const program::Call& call);
+  // Parameters with a number for each channel, which the statements name.
+  [[nodiscard]] const std::string& tables() const { return tables_text_; }
+  // See CStructs.
+  [[nodiscard]] std::vector<std::string> unneeded() const { return structs_.unneeded(); }
   // C functions that were called so far.
   [[nodiscard]] const std::set<std::string>& kernels() const { return kernels_; }
 
@@ -37,6 +42,8 @@ class CallWriter {
   CStructs structs_;
   const Storage& storage_;
   std::set<std::string> kernels_;
+  std::map<std::string, std::string> tables_;  // names by definition
+  std::string tables_text_;
 };
 
 }  // namespace thimble::emit

@@ -147,7 +147,7 @@ class ModelWriter {
             "/* The kernels that the model calls: plain C99, from thimble's reference kernels. */\n"
             "#ifndef THIMBLE_KERNELS_H\n#define THIMBLE_KERNELS_H\n\n#include <math.h>\n"
             "#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n") +
-        (library_.uses_c_math() ? "#include <tgmath.h>\n\n" : "\n") + library_.text() +
+        left_out() + (library_.uses_c_math() ? "#include <tgmath.h>\n\n" : "\n") + library_.text() +
         "\n#endif\n";
     made_.files["thimble_weights.h"] =
         "/* What lies in flash: frozen parameters, constants, and the first contents of the state. "
@@ -160,6 +160,15 @@ class ModelWriter {
 
  private:
   [[nodiscard]] int64_t state_bytes() const { return storage_.sizes().state_bytes; }
+
+  // Fields of kernel parameters that are zero in all calls take no flash.
+  [[nodiscard]] std::string left_out() const {
+    std::string text;
+    for (const std::string& macro : calls_.unneeded()) {
+      text += (text.empty() ? "\n#define " : "#define ") + macro + "\n";
+    }
+    return text;
+  }
 
   std::string header() {
     const Interface& all = made_.interface;
@@ -237,6 +246,10 @@ class ModelWriter {
     text +=
         "/* Whether a model was initialized. */\nstatic int is_ready(const thimble_model* model) "
         "{\n  return model != NULL && model->arena != NULL;\n}\n\n";
+    if (!calls_.tables().empty()) {
+      text += "/* Parameters of kernels that end with what belongs to each channel. */\n" +
+              calls_.tables() + "\n";
+    }
     text += init() + "\n" + bodies + save_and_load();
     return text;
   }

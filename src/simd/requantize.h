@@ -11,12 +11,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A factor in both conventions: scale, and multiplier * 2^(shift - 31) with shift from -31 to 31.
- */
+/* A factor: scale of the float convention, or multiplier * 2^(shift - 31) of fixed point, with
+   shift from -31 to 31. C sources in which nothing is of fixed point leave out its fields. */
 typedef struct quantized_factor {
   float scale;
+#if !defined(QUANTIZED_FACTOR_IS_SCALE)
   int32_t multiplier;
   int32_t shift;
+#endif
 } quantized_factor;
 
 typedef struct quantized_result {
@@ -64,13 +66,21 @@ static inline int32_t quantized_shift_down(int32_t v, int exponent) {
   return (int32_t)(((int64_t)v >> exponent) + (rest > threshold ? 1 : 0));
 }
 
-/* v * factor in fixed point. What a left shift cannot hold saturates. */
-static inline int32_t quantized_times(int32_t v, const quantized_factor* f) {
-  if (f->shift > 0) {
-    const int32_t shifted = quantized_saturate(v * ((int64_t)1 << f->shift));
-    return quantized_high_product(shifted, f->multiplier);
+/* v * multiplier * 2^(shift - 31) in fixed point. What a left shift cannot hold saturates. */
+static inline int32_t quantized_times_power(int32_t v, int32_t multiplier, int32_t shift) {
+  if (shift > 0) {
+    const int32_t shifted = quantized_saturate(v * ((int64_t)1 << shift));
+    return quantized_high_product(shifted, multiplier);
   }
-  return quantized_shift_down(quantized_high_product(v, f->multiplier), -f->shift);
+  return quantized_shift_down(quantized_high_product(v, multiplier), -shift);
+}
+static inline int32_t quantized_times(int32_t v, const quantized_factor* f) {
+#if !defined(QUANTIZED_FACTOR_IS_SCALE)
+  return quantized_times_power(v, f->multiplier, f->shift);
+#else
+  (void)f;
+  return v; /* not called */
+#endif
 }
 
 /* sum * factor + zero point, before it is brought within the bounds. Beyond 384 float may give

@@ -10,6 +10,7 @@
 #include "ops/families/binary/binary_dims.h"
 #include "ops/families/nary/nary_dims.h"
 #include "simd/conv_dims.h"
+#include "simd/requantize.h"
 
 namespace thimble::emit {
 namespace {
@@ -51,6 +52,19 @@ TEST(c_struct, braces_rows_of_arrays_of_arrays) {
   EXPECT_EQ(structs.bytes("nary_dims"), static_cast<int64_t>(sizeof(nary_dims)));
   EXPECT_EQ(structs.initializer("nary_dims", bytes_of(d)).substr(0, 27),
             "{.stride = {{0, 3}, {0}, {0");
+}
+
+TEST(c_struct, says_which_fields_were_zero_everywhere) {
+  const std::vector<std::string> left_out{"QUANTIZED_FACTOR_IS_SCALE"};
+  for (const bool is_fixed : {false, true}) {
+    CLibrary library;
+    CStructs structs(library);
+    const quantized_factor factor{0.5F, is_fixed ? 1 << 30 : 0, 0};
+    EXPECT_EQ(structs.bytes("quantized_factor"), static_cast<int64_t>(sizeof factor));
+    EXPECT_EQ(structs.initializer("quantized_factor", bytes_of(factor)),
+              is_fixed ? "{.scale = 0.5F, .multiplier = 1073741824}" : "{.scale = 0.5F}");
+    EXPECT_EQ(structs.unneeded(), is_fixed ? std::vector<std::string>{} : left_out);
+  }
 }
 
 TEST(c_struct, writes_numbers_exactly) {

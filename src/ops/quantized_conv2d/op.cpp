@@ -45,7 +45,7 @@ ir::Params params(const ir::KernelContext& c) {
   const quantized_conv2d_dims d{
       conv_sizes(convolution(attrs, c.in(1)), c.in(0), c.out(), image_size(c.in(0))),
       zero_point_of(*c.inputs[0]), kernel_result(result_of(attrs))};
-  return with_channels(d, channel_factors(c, d.conv.k, attrs.scale));
+  return with_channels(d, channel_factors(c, d.conv.k, attrs.scale, attrs.requantization));
 }
 
 void fast(int8_t* y, const int8_t* x, const int8_t* w, const int32_t* bias, void* workspace,

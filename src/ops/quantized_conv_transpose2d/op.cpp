@@ -46,7 +46,8 @@ ir::Params params(const ir::KernelContext& c) {
   const quantized_conv_transpose2d_dims d{
       conv_sizes(convolution(attrs, c.in(1)), c.in(0), c.out(), image_size(c.out())),
       zero_point_of(*c.inputs[0]), kernel_result(result_of(attrs))};
-  const std::vector<quantized_factor> of_group = channel_factors(c, c.in(1)[3], attrs.scale);
+  const std::vector<quantized_factor> of_group =
+      channel_factors(c, c.in(1)[3], attrs.scale, attrs.requantization);
   std::vector<quantized_factor> factors;
   for (int64_t g = 0; g < attrs.groups; ++g) {
     factors.insert(factors.end(), of_group.begin(), of_group.end());

@@ -51,7 +51,8 @@ ir::Params params(const ir::KernelContext& c) {
   for (int64_t u = 0; u < weight[0]; ++u) {
     factors.push_back(
         kernel_factor(dense_factor(scale_of(*c.inputs[0]), channel_scale(*c.inputs[1], u),
-                                   static_cast<float>(attrs.scale), attrs.requantization)));
+                                   static_cast<float>(attrs.scale), attrs.requantization),
+                      attrs.requantization));
   }
   return with_channels(d, factors);
 }

@@ -24,13 +24,14 @@ double factor_of(const ir::TensorType& x, const QuantizedMeanAttrs& attrs) {
 
 // factor / count. Fixed point divides the multiplier, with as many bits more as count has, in the
 // place of the sum: as TensorFlow Lite's reference kernel does.
-quantized_factor mean_factor(double factor, int64_t count) {
-  quantized_factor f = kernel_factor(factor);
+quantized_factor mean_factor(double factor, int64_t count, Requantization requantization) {
+  quantized_factor f = kernel_factor(factor, requantization);
+  f.scale = static_cast<float>(factor / static_cast<double>(count));
+  if (requantization == Requantization::floating) return f;
   const int bits = std::min(
       {static_cast<int>(std::bit_width(static_cast<uint64_t>(count))) - 1, 32, 31 + f.shift});
   f.multiplier = static_cast<int32_t>((int64_t{f.multiplier} << bits) / count);
   f.shift -= bits;
-  f.scale = static_cast<float>(factor / static_cast<double>(count));
   return f;
 }
 
@@ -54,7 +55,8 @@ ir::Params params(const ir::KernelContext& c) {
   quantized_mean_dims d{};
   d.walk = reduce_dims_of(x, chosen_axes(x.rank(), attrs.axes), 1);
   d.input_zero_point = zero_point_of(*c.inputs[0]);
-  d.factor = mean_factor(factor_of(*c.inputs[0], attrs), std::max(1, d.walk.reduced));
+  d.factor = mean_factor(factor_of(*c.inputs[0], attrs), std::max(1, d.walk.reduced),
+                         attrs.requantization);
   d.out = kernel_result(result_of(attrs));
   return d;
 }

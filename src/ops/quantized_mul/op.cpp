@@ -36,7 +36,8 @@ struct QuantizedMul {
     d.factor = kernel_factor(
         attrs.requantization == Requantization::fixed_point
             ? static_cast<double>(scale_of(a) * scale_of(b) / static_cast<float>(attrs.scale))
-            : factor(a, b, attrs.scale));
+            : factor(a, b, attrs.scale),
+        attrs.requantization);
   }
   // By the integers: the factor times those of the other input.
   static Value gradient(const ir::VjpContext& c, int i, Value g) {

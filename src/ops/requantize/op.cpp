@@ -50,7 +50,8 @@ const OpDef& requantize_op() {
             const auto& options = c.attrs.as<RequantizeOptions>();
             return requantize_dims{
                 static_cast<int>(c.out().elements()), zero_point_of(*c.inputs[0]),
-                kernel_factor(factor_of(*c.inputs[0], options)), kernel_result(result_of(options))};
+                kernel_factor(factor_of(*c.inputs[0], options), options.requantization),
+                kernel_result(result_of(options))};
           },
           .ref = ir::kernel_fn<&f32::requantize_ref>(),
           .ref64 = ir::kernel_fn<&f64::requantize_ref>(),

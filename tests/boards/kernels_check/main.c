@@ -109,18 +109,20 @@ static void convolution(int h, int w, int c, int k, int r, int s, int stride, in
   bias[k - 1] = INT32_MAX - 3;
   of.factors[k - 1].scale = 1e-9F;
   of.dims.input_zero_point = (int32_t)(next_word() % 3) * -64;
-  of.dims.out.zero_point = (int32_t)(next_word() % 256) - 128;
   of.dims.out.low = INT8_MIN;
   of.dims.out.high = INT8_MAX;
   const size_t results = (size_t)(d->p * d->q * k);
-  quantized_conv2d_ref(y, image, weights, bias, &of.dims);
-  sum = hash(sum, y, results);
-  memset(bits, 0xff, sizeof bits);
-  quantized_conv2d_inside_ref(bits, image, weights, NULL, &of.dims);
-  sum = hash(sum, bits, results / 8);
-  memset(y, 0, results);
-  quantized_conv2d_masked_ref(y, bits, image, weights, bias, &of.dims);
-  sum = hash(hash(sum, y, results), bits, results / 8);
+  for (int odd = 0; odd < 2; ++odd) {
+    of.dims.out.zero_point = (int32_t)(next_word() % 128) * 2 - 128 + odd;
+    quantized_conv2d_ref(y, image, weights, bias, &of.dims);
+    sum = hash(sum, y, results);
+    memset(bits, 0xff, sizeof bits);
+    quantized_conv2d_inside_ref(bits, image, weights, NULL, &of.dims);
+    sum = hash(sum, bits, results / 8);
+    memset(y, 0, results);
+    quantized_conv2d_masked_ref(y, bits, image, weights, bias, &of.dims);
+    sum = hash(hash(sum, y, results), bits, results / 8);
+  }
   printf("convolution %dx%dx%d to %d, window %dx%d, stride %d: %08lx\n", h, w, c, k, r, s, stride,
          (unsigned long)sum);
 }
@@ -228,6 +230,8 @@ int main(void) {
   convolution(5, 40, 3, 8, 3, 3, 1, 1, 1);
   convolution(12, 64, 16, 16, 3, 3, 1, 1, 16);
   convolution(16, 17, 24, 24, 3, 3, 2, 1, 24);
+  convolution(16, 16, 24, 24, 3, 3, 2, 1, 24);
+  convolution(9, 16, 8, 8, 5, 5, 2, 2, 8);
   convolution(8, 8, 40, 40, 5, 5, 1, 2, 40);
   convolution(4, 4, 48, 48, 5, 5, 1, 2, 48);
   convolution(16, 32, 8, 8, 7, 7, 2, 3, 8);

@@ -4,11 +4,6 @@
 
 #include "ops/families/quantized/conv_micro_dims.h"
 
-/* Added to a float of magnitude below 2^22 it leaves the nearest integer, halves to even, in the
-   lowest bits. Floats of one sign are ordered as their bits are. */
-#define QUANTIZED_MICRO_ROUND 12582912.0F
-#define QUANTIZED_MICRO_ROUND_BITS 0x4b400000
-
 /* Where results go: y, the bit mask of those that lay within the bounds, or both. */
 typedef struct quantized_micro_out {
   int8_t* y;

@@ -8,4 +8,9 @@
 #define QUANTIZED_MICRO_PIXELS 4
 #define QUANTIZED_MICRO_TAPS 640
 
+/* Added to a float of magnitude below 2^22 it leaves the nearest integer, halves to even, in the
+   lowest bits. Floats of one sign are ordered as their bits are. */
+#define QUANTIZED_MICRO_ROUND 12582912.0F
+#define QUANTIZED_MICRO_ROUND_BITS 0x4b400000
+
 #endif

@@ -133,6 +133,11 @@ quantized_factor kernel_factor(double factor) {
   return f;
 }
 
+quantized_factor kernel_factor(double factor, Requantization requantization) {
+  if (requantization == Requantization::fixed_point) return kernel_factor(factor);
+  return {static_cast<float>(factor), 0, 0};
+}
+
 void require_factor(const ir::InferContext& c, double factor, const std::string& of) {
   if (factor < kLargestFactor) return;
   c.fail(fmt::format("{} is {:.3g}, more than 2^30: the scales lie too far apart", of, factor));
@@ -159,13 +164,14 @@ void require_channel_factors(const ir::InferContext& c, int64_t channels, double
 }
 
 std::vector<quantized_factor> channel_factors(const ir::KernelContext& c, int64_t channels,
-                                              double scale) {
+                                              double scale, Requantization requantization) {
   const float input = scale_of(*c.inputs[0]);
   const auto result = static_cast<float>(scale);
   std::vector<quantized_factor> factors;
   factors.reserve(static_cast<size_t>(channels));
   for (int64_t k = 0; k < channels; ++k) {
-    factors.push_back(kernel_factor(channel_factor(input, channel_scale(*c.inputs[1], k), result)));
+    factors.push_back(kernel_factor(channel_factor(input, channel_scale(*c.inputs[1], k), result),
+                                    requantization));
   }
   return factors;
 }

@@ -63,8 +63,10 @@ ir::TensorType quantized_type(const ir::InferContext& c, const Shape& shape,
   return {requantization == Requantization::fixed_point ? 1 : 0, zero_point, -128, 127};
 }
 
-// A factor as kernels take it; too small ones become 0, as in TensorFlow Lite.
+// A factor as kernels take it; too small ones become 0 in fixed point, as in TensorFlow Lite.
 [[nodiscard]] quantized_factor kernel_factor(double factor);
+// The same with zeros in the place of what the convention does not read.
+[[nodiscard]] quantized_factor kernel_factor(double factor, Requantization requantization);
 // Fails where a factor is too large for the kernels; `of` says what it is made of.
 void require_factor(const ir::InferContext& c, double factor, const std::string& of);
 
@@ -77,7 +79,8 @@ void require_factor(const ir::InferContext& c, double factor, const std::string&
 void require_channel_factors(const ir::InferContext& c, int64_t channels, double scale);
 // The factor of each output channel; inputs: x, weights.
 [[nodiscard]] std::vector<quantized_factor> channel_factors(const ir::KernelContext& c,
-                                                            int64_t channels, double scale);
+                                                            int64_t channels, double scale,
+                                                            Requantization requantization);
 
 // Kernel parameters followed by one struct per channel (QUANTIZED_FACTORS for factors).
 template <class Dims, class Channel>

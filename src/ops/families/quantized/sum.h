@@ -27,6 +27,7 @@ struct QuantizedSum {
     d.a_scale = scale_of(a);
     d.b_scale = scale_of(b);
     d.y_scale = static_cast<float>(attrs.scale);
+    if (attrs.requantization == Requantization::floating) return;
     const double twice = 2.0 * static_cast<double>(std::max(d.a_scale, d.b_scale));
     d.a_factor = kernel_factor(static_cast<double>(d.a_scale) / twice);
     d.b_factor = kernel_factor(static_cast<double>(d.b_scale) / twice);

@@ -4,6 +4,9 @@
  */
 #include "ops/families/quantized/conv_micro_dims.h"
 
+/* Of functions that have registers to themselves. */
+#define QUANTIZED_DSP_ALONE __attribute__((noinline))
+
 /* sum + the products of the lower and of the upper halves. */
 static inline int32_t quantized_dsp_products(uint32_t a, uint32_t b, int32_t sum) {
 #if defined(__ARM_FEATURE_DSP)
@@ -67,6 +70,26 @@ static inline int32_t quantized_dsp_byte(int32_t v) {
   return result;
 #else
   return v < INT8_MIN ? INT8_MIN : v > INT8_MAX ? INT8_MAX : v;
+#endif
+}
+
+/* The lower halves of a and b, and the upper ones. */
+static inline uint32_t quantized_dsp_lower(uint32_t a, uint32_t b) {
+#if defined(__ARM_FEATURE_DSP)
+  uint32_t result;
+  __asm__("pkhbt %0, %1, %2, lsl #16" : "=r"(result) : "r"(a), "r"(b));
+  return result;
+#else
+  return (a & 0xffffU) | b << 16;
+#endif
+}
+static inline uint32_t quantized_dsp_upper(uint32_t a, uint32_t b) {
+#if defined(__ARM_FEATURE_DSP)
+  uint32_t result;
+  __asm__("pkhtb %0, %1, %2, asr #16" : "=r"(result) : "r"(b), "r"(a));
+  return result;
+#else
+  return a >> 16 | (b & 0xffff0000U);
 #endif
 }
 

@@ -53,8 +53,7 @@ static inline int32_t quantized_reciprocal(int64_t u) {
 
 /* exp of a number less the largest one, of 0.31. */
 static inline int32_t quantized_softmax_exp(int32_t difference, const quantized_softmax_dims* d) {
-  const quantized_factor factor = {0, d->multiplier, d->shift};
-  return quantized_exp(quantized_times(difference, &factor));
+  return quantized_exp(quantized_times_power(difference, d->multiplier, d->shift));
 }
 
 #endif
