@@ -2,9 +2,11 @@
 // the format. A checkpoint (Trainer::save) is a model file, too.
 #pragma once
 
+#include <thimble/array.h>
 #include <thimble/graph.h>
 
 #include <cstdint>
+#include <map>
 #include <string>
 
 namespace thimble {
@@ -29,5 +31,10 @@ void save_model(const Graph& graph, const std::string& path, uint64_t seed = 0);
 // or other safetensors file has under their names. Throws Error, changing nothing, where one is
 // missing or has another type or shape.
 void load_weights(Graph& graph, const std::string& path);
+
+// Gives parameters and running statistics the values under their names, of their types and shapes; a
+// Trainer or Predictor of the graph begins with these. Throws Error, changing nothing, for an
+// unknown name, another type or another shape.
+void set_weights(Graph& graph, const std::map<std::string, Array>& values);
 
 }  // namespace thimble

@@ -91,6 +91,9 @@ class Trainer {
   [[nodiscard]] std::string weights_sha256() const;
   // Steps and epochs done, those before a resume counted in; an epoch that runs is not done.
   [[nodiscard]] int64_t steps() const;
+  // Goes on as if so many steps were done: for parameters and optimizer states of another program
+  // (set_parameter). Throws Error below 0.
+  void set_steps(int64_t steps);
   [[nodiscard]] int64_t epochs() const;
   // With f16: the present loss scale (0: none), and updates skipped so far, those before a resume
   // counted in.

@@ -1,6 +1,8 @@
+#include <fmt/format.h>
 #include <thimble/model_file.h>
 #include <thimble/trainer.h>
 
+#include <map>
 #include <set>
 #include <utility>
 #include <vector>
@@ -84,6 +86,24 @@ void load_weights(Graph& graph, const std::string& path) {
     data->data = Array::of_bytes(data->type.dtype, data->type.shape,
                                  train::read_tensor(file, data->type, name));
   }
+}
+
+void set_weights(Graph& graph, const std::map<std::string, Array>& values) {
+  std::map<std::string, ir::ValueData*> known;
+  for (ir::ValueData& data : graph.ir().values) {
+    if (has_weights(data)) known.emplace(*data.name, &data);
+  }
+  for (const auto& [name, array] : values) {
+    const auto found = known.find(name);
+    if (found == known.end()) throw Error(name, "the graph has no parameter of this name");
+    const ir::TensorType& type = found->second->type;
+    if (array.dtype() != type.dtype || array.shape() != type.shape) {
+      throw Error(name, fmt::format("expected {} {}, got {} {}", to_string(type.dtype),
+                                    to_string(type.shape), to_string(array.dtype()),
+                                    to_string(array.shape())));
+    }
+  }
+  for (const auto& [name, array] : values) known.at(name)->data = array.owned();
 }
 
 }  // namespace thimble

@@ -9,6 +9,7 @@
 #include "train/checkpoint.h"
 #include "train/collected.h"
 #include "train/compile.h"
+#include "train/counters.h"
 #include "train/single_step.h"
 #include "train/state.h"
 #include "train/update.h"
@@ -177,6 +178,14 @@ std::string Trainer::weights_sha256() const {
 }
 
 int64_t Trainer::steps() const { return state_->progress.step; }
+
+void Trainer::set_steps(int64_t steps) {
+  if (steps < 0 || steps > train::kMostCount) {
+    throw Error("steps", fmt::format("expected a number of steps from 0, got {}", steps));
+  }
+  state_->progress.step = steps;
+}
+
 int64_t Trainer::epochs() const { return state_->progress.epoch; }
 double Trainer::loss_scale() const { return state_->loss_scale(); }
 int64_t Trainer::skipped_updates() const { return state_->skipped_updates(); }

@@ -35,6 +35,8 @@ void describe(Adam& a, ir::FieldVisitor& v) {
   v.field("maximize", a.maximize, "go up instead of down");
   v.field("state_bits", a.state_bits, "of each moment: 32, or 8 in blocks that share a scale");
   v.field("min_8bit_size", a.min_8bit_size, "elements of the smallest tensor state_bits is for");
+  v.field("epsilon_hat", a.epsilon_hat,
+          "epsilon is added before the root is freed of its bias, as in Keras");
   v.field("decoupled_weight_decay", a.decoupled_weight_decay,
           "weight decay shrinks the parameter itself");
 }

@@ -21,6 +21,7 @@ struct Adam {
       32;  // 8: one byte per element of a moment, in blocks of 256 with one scale each
   int64_t min_8bit_size = 4096;         // tensors with fewer elements keep 32 bits
   bool decoupled_weight_decay = false;  // as in AdamW
+  bool epsilon_hat = false;             // see AdamW
   operator Optimizer() const;           // NOLINT: implicit by design
 };
 void describe(Adam& settings, ir::FieldVisitor& visitor);

@@ -20,6 +20,9 @@ struct AdamW {
   int64_t state_bits =
       32;  // 8: one byte per element of a moment, in blocks of 256 with one scale each
   int64_t min_8bit_size = 4096;  // tensors with fewer elements keep 32 bits
+  // epsilon is added to the root of the second moment before that is freed of its bias: the
+  // epsilon-hat of Kingma and Ba, "Adam", 2015, section 2, as Keras has it.
+  bool epsilon_hat = false;
   operator Optimizer() const;    // NOLINT: implicit by design
 };
 void describe(AdamW& settings, ir::FieldVisitor& visitor);

@@ -19,11 +19,13 @@ namespace {
 struct BatchNormUpdateAttrs {
   double momentum = 0.1;
   int64_t values = 2;  // number of values from which each channel's statistics were computed
+  bool biased = false;  // the variance is taken as it is
 };
 
 void describe(BatchNormUpdateAttrs& a, ir::FieldVisitor& v) {
   v.field("momentum", a.momentum, "weight of the batch in the running statistics");
   v.field("values", a.values, "values that each channel's statistics were computed from");
+  v.field("biased", a.biased, "the variance is not made unbiased");
 }
 
 void check_attrs(const ir::InferContext& c, double momentum, double epsilon) {
@@ -150,7 +152,7 @@ std::vector<ir::TensorType> infer_update(const ir::InferContext& c) {
 ir::Params update_params(const ir::KernelContext& c) {
   const auto& attrs = c.attrs.as<BatchNormUpdateAttrs>();
   batch_norm_dims d{};
-  d.rows = static_cast<int>(attrs.values);
+  d.rows = attrs.biased ? 1 : static_cast<int>(attrs.values);  // what one value gives is not changed
   d.channels = static_cast<int>(c.in(0)[0]);
   d.momentum = static_cast<float>(attrs.momentum);
   return d;
@@ -236,7 +238,9 @@ Value normalised(const ir::LayerScope& layer, const Value (&inputs)[5],
   const std::vector<Value> out = graph.add(batch_norm_op(), ir::Attrs::of(attrs), inputs);
   if (!is_kept(inputs[3]) || !is_kept(inputs[4])) return out[0];
   const ir::Attrs update = ir::Attrs::of(BatchNormUpdateAttrs{
-      .momentum = options.momentum, .values = values_per_channel(inputs[0].shape())});
+      .momentum = options.momentum,
+      .values = values_per_channel(inputs[0].shape()),
+      .biased = options.biased_running_variance});
   if (options.cumulative) {
     const Value count = graph.source(layer.name() + ".num_batches_tracked", {DType::f32, {}},
                                      ir::Role::state, init::zeros());
@@ -274,6 +278,8 @@ void describe(BatchNormOptions& o, ir::OptionVisitor& v) {
           "false: inference, too, uses the statistics of its batch");
   v.field("cumulative", o.cumulative,
           "running statistics are the means over all batches so far, as PyTorch's momentum=None");
+  v.field("biased_running_variance", o.biased_running_variance,
+          "the running variance is moved by the biased variance of a batch, as in Keras");
   v.field("name", o.name, "of the layer; empty: numbered");
 }
 

@@ -22,6 +22,8 @@ struct BatchNormOptions {
   // Running statistics are the means over all batches so far, whatever momentum is: PyTorch's
   // momentum=None.
   bool cumulative = false;
+  // The running variance is moved by the biased variance of a batch, as in Keras.
+  bool biased_running_variance = false;
   std::string name;  // of the layer; empty: batch_norm_1, batch_norm_2, ...
 };
 
@@ -41,7 +43,8 @@ Value batch_norm(Value x, const BatchNormOptions& options = {});
 // The same with given parameters and statistics; creates none. gamma, beta: [C], or none;
 // running_mean, running_var: [C], or both none. Training moves running statistics that are
 // parameters (freeze them); others are only read, at inference. Layers that share them move them
-// one after the other. Of the options momentum, epsilon and name count.
+// one after the other. Of the options momentum, epsilon,
+// biased_running_variance and name count.
 // Errors: Error as above, and where a shape is another one.
 Value batch_norm(Value x, Value gamma, Value beta, Value running_mean, Value running_var,
                  const BatchNormOptions& options = {});

@@ -65,6 +65,7 @@ struct AdamFamily {
     auto d = moment_dims<adam_dims>(options);
     d.blocks = static_cast<int>(coded_blocks(options, param));
     d.decoupled = T::decoupled(options) ? 1 : 0;
+    d.biased_root = options.epsilon_hat ? 1 : 0;
     return d;
   }
   static void resize(adam_dims& d, int n) { resize_blocks(d, n); }

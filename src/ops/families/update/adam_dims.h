@@ -10,7 +10,7 @@ typedef struct adam_dims {
   int n;         /* elements */
   int decoupled; /* weight decay shrinks the parameter itself (AdamW) */
   int maximize;
-  int biased_root; /* epsilon is added before the bias is corrected (SparseAdam) */
+  int biased_root; /* epsilon is added before the bias is corrected (SparseAdam, epsilon_hat) */
   int blocks;      /* of quantized moments; 0: moments are kept as they are */
   double beta1;
   double beta2;

@@ -1,0 +1,161 @@
+// Attention and positions.
+#include <layer.h>
+#include <thimble/ops/add.h>
+#include <thimble/ops/affine.h>
+#include <thimble/ops/dense.h>
+#include <thimble/ops/dropout.h>
+#include <thimble/ops/matmul.h>
+#include <thimble/ops/mean.h>
+#include <thimble/ops/positional_encoding.h>
+#include <thimble/ops/reshape.h>
+#include <thimble/ops/scaled_dot_product_attention.h>
+#include <thimble/ops/softmax.h>
+#include <thimble/ops/transpose.h>
+
+#include <cmath>
+
+#include "ml_train/build.h"
+
+namespace thimble::ml_train {
+namespace {
+
+using namespace ml::train;
+
+constexpr Property kAttention[] = {
+    {"scaled_dot_product", Kind::boolean, "false"},
+    {"causal_mask", Kind::boolean, "false"},
+};
+
+// Inputs are the query, the value, and the key, which is the value where it is left out.
+void build_attention(LayerBuild& b) {
+  b.require_inputs(2, 3);
+  const Dim q = b.dim(0);
+  const Dim v = b.dim(1);
+  const int key = b.inputs() == 3 ? 2 : 1;
+  b.require(b.dim(key).w == q.w && b.dim(key).h == v.h && b.dim(key).c == q.c && v.c == q.c,
+            "expected query c:t:d, value c:s:e and key c:s:d, got " + to_string(q) + ", " +
+                to_string(v) + " and " + to_string(b.dim(key)));
+  const Value y = scaled_dot_product_attention(
+      b.plain(0), b.plain(key), b.plain(1),
+      {.causal = b.props.boolean("causal_mask"),
+       .scale = b.props.boolean("scaled_dot_product") ? 0.0 : 1.0});
+  b.put_plain(y, {q.c, q.h, v.w});
+}
+
+constexpr Property kMultiHead[] = {
+    {"num_heads", Kind::positive, "1"},
+    {"projected_key_dim", Kind::positive},
+    {"projected_value_dim", Kind::positive},
+    {"output_shape", Kind::positive},
+    {"dropout_rate", Kind::real, "0"},
+    {"return_attention_weight", Kind::choice, "none", "none before after"},
+    {"average_attention_weight", Kind::boolean, "true"},
+};
+
+// y = x W + b of the rows of an input [N, 1, t, w]; [N, t, columns].
+Value projected(LayerBuild& b, Value rows, int64_t width, int64_t columns,
+                const std::string& name) {
+  const Value weight = b.weight({.name = name + "_weight",
+                                 .dims = {1, 1, width, columns},
+                                 .shape = {columns, width},
+                                 .order = {0, 1, 3, 2}});
+  Value bias;
+  if (!b.props.boolean("disable_bias")) {
+    bias = b.weight({.name = name + "_bias",
+                     .dims = {1, 1, 1, columns},
+                     .shape = {columns},
+                     .decay = "bias_decay",
+                     .regularizer = nullptr});
+  }
+  return dense(rows, weight, bias);
+}
+
+void build_multi_head_attention(LayerBuild& b) {
+  b.require_inputs(3, 4);
+  const Dim q = b.dim(0);
+  const Dim k = b.dim(1);
+  const Dim v = b.dim(2);
+  b.require(q.c == 1 && k.c == 1 && v.c == 1 && k.h == v.h,
+            "expected query 1:t:q, key 1:s:k and value 1:s:v, got " + to_string(q) + ", " +
+                to_string(k) + " and " + to_string(v));
+  const int64_t heads = b.props.count("num_heads");
+  b.require(b.props.has("projected_key_dim") || q.w % heads == 0,
+            "num_heads does not divide the width of the query; set projected_key_dim");
+  const int64_t key_dim =
+      b.props.has("projected_key_dim") ? b.props.count("projected_key_dim") : q.w / heads;
+  const int64_t value_dim =
+      b.props.has("projected_value_dim") ? b.props.count("projected_value_dim") : key_dim;
+  const int64_t width = b.props.has("output_shape") ? b.props.count("output_shape") : q.w;
+  const double p = b.props.real("dropout_rate");
+  b.require(p >= 0.0 && p < 1.0, "dropout_rate is from 0 to below 1");
+  // [N, heads, time, dim]
+  const auto by_heads = [&](int i, int64_t dim, const char* name) {
+    const Dim in = b.dim(i);
+    const Value y = projected(b, reshape(b.plain(i), {-1, in.h, in.w}), in.w, heads * dim, name);
+    return transpose(reshape(y, {-1, in.h, heads, dim}), {0, 2, 1, 3});
+  };
+  const Value query = by_heads(0, key_dim, "query_fc");
+  const Value key = by_heads(1, key_dim, "key_fc");
+  const Value value = by_heads(2, value_dim, "value_fc");
+  Value mask;
+  if (b.inputs() == 4) {
+    b.require(b.dim(3) == Dim{heads, q.h, k.h}, "expected a mask of the shape heads:t:s, got " +
+                                                    to_string(b.dim(3)));
+    mask = b.plain(3);
+  }
+  const std::string returned = b.props.choice("return_attention_weight");
+  Value mixed;
+  Value weights;
+  if (returned == "none") {
+    mixed = mask ? scaled_dot_product_attention(query, key, value, mask, {.dropout = p})
+                 : scaled_dot_product_attention(query, key, value, {.dropout = p});
+  } else {
+    const double scale = 1.0 / std::sqrt(static_cast<double>(key_dim));
+    Value scores = affine(matmul(query, key, {.transpose_b = true}), {.scale = scale});
+    if (mask) scores = add(scores, mask);
+    const Value before = softmax(scores);
+    const Value after = p > 0.0 ? dropout(before, {.p = p}) : before;
+    weights = returned == "before" ? before : after;
+    mixed = matmul(after, value);
+  }
+  const Value joined = reshape(transpose(mixed, {0, 2, 1, 3}), {-1, q.h, heads * value_dim});
+  const Value y = projected(b, joined, heads * value_dim, width, "fc");
+  b.put_plain(reshape(y, {-1, 1, q.h, width}), {1, q.h, width});
+  if (!weights) return;
+  if (b.props.boolean("average_attention_weight")) {
+    b.put_plain(mean(weights, {.axes = {1}, .keepdims = true}), {1, q.h, k.h});
+  } else {
+    b.put_plain(weights, {heads, q.h, k.h});
+  }
+}
+
+constexpr Property kPositions[] = {{"max_timestep", Kind::positive, nullptr, "", 0, true}};
+
+void build_positional_encoding(LayerBuild& b) {
+  b.require_inputs(1, 1);
+  const Dim in = b.dim();
+  b.require(in.h <= b.props.count("max_timestep"),
+            "the input has " + std::to_string(in.h) + " rows, more than max_timestep");
+  b.put_plain(reshape(positional_encoding(reshape(b.plain(), {-1, in.h, in.w})),
+                      {-1, in.c, in.h, in.w}),
+              in);
+}
+
+}  // namespace
+
+void add_attention_layers(std::vector<LayerKind>& kinds) {
+  kinds.insert(kinds.end(),
+               {{"attention", LAYER_ATTENTION, {kAttention}, build_attention},
+                {"multi_head_attention",
+                 LAYER_MULTI_HEAD_ATTENTION,
+                 {kMultiHead, weight_properties()},
+                 build_multi_head_attention},
+                {"positional_encoding", LAYER_POSITIONAL_ENCODING, {kPositions},
+                 build_positional_encoding}});
+  LayerKind mol{"mol_attention", LAYER_MOL_ATTENTION, {}, {}};
+  mol.refused = "mixture-of-logistics attention is not offered; there are attention and "
+                "multi_head_attention";
+  kinds.push_back(std::move(mol));
+}
+
+}  // namespace thimble::ml_train

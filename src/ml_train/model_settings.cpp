@@ -1,0 +1,146 @@
+// The properties of models, and the options of a training that they are.
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+
+#include "ml_train/model_node.h"
+
+namespace thimble::ml_train {
+namespace {
+
+constexpr Property kModel[] = {
+    {"loss", Kind::choice, nullptr, "cross mse"},
+    {"input_layers", Kind::connections},
+    {"label_layers", Kind::names},
+    {"clip_grad_by_norm", Kind::real},
+    {"loss_scale", Kind::real, "1", "", 0, false,
+     "a loss scale is for 16-bit types, which are not offered here"},
+    {"threads", Kind::count, "0"},
+};
+
+constexpr Property kTrain[] = {
+    {"epochs", Kind::positive, "1"},
+    {"batch_size", Kind::positive, "1"},
+    {"save_path", Kind::text},
+    {"save_best_path", Kind::text},
+    {"continue_train", Kind::boolean, "false"},
+    {"memory_optimization", Kind::boolean, "true"},
+    {"memory_budget", Kind::text},
+    {"memory_swap", Kind::boolean, "false"},
+    {"memory_swap_path", Kind::text},
+    {"memory_swap_lookahead", Kind::count, "0"},
+    {"fsu", Kind::boolean, "false"},
+    {"fsu_path", Kind::text},
+    {"fsu_lookahead", Kind::count, "0"},
+    {"tensor_format", Kind::choice, "nchw", "nchw nhwc", 0, false,
+     "tensors at this interface are NCHW"},
+    {"model_tensor_type", Kind::text, "FP32-FP32", "", 0, false,
+     "weights and tensors between layers are FP32"},
+};
+
+// "65536", "2MiB", "1.5 GiB".
+int64_t bytes_of(const std::string& text) {
+  const std::string plain = lower(without_blanks(text));
+  const size_t digits = std::min(plain.find_first_not_of("0123456789."), plain.size());
+  static const std::map<std::string, double> units = {
+      {"", 1.0},          {"b", 1.0},           {"kib", 1024.0},   {"mib", 1048576.0},
+      {"gib", 1073741824.0}, {"kb", 1e3},       {"mb", 1e6},       {"gb", 1e9}};
+  const auto unit = units.find(plain.substr(digits));
+  const bool is_number = digits > 0 && digits < 16 && plain[0] != '.' &&
+                         std::count(plain.begin(), plain.end(), '.') <= 1;
+  const double bytes =
+      is_number && unit != units.end() ? std::stod(plain.substr(0, digits)) * unit->second : 0.0;
+  if (bytes < 1.0 || bytes > 1e18) {
+    throw std::invalid_argument("[model] memory_budget=" + text +
+                                ": expected bytes, such as 65536 or 2MiB");
+  }
+  return static_cast<int64_t>(bytes);
+}
+
+// Weight decay per weight: in the gradient, or for AdamW apart from it.
+std::vector<ParamGroup> groups_of(const WeightStore& weights, bool decouples) {
+  std::vector<ParamGroup> groups;
+  for (const auto& weight : weights.all()) {
+    if (!weight->trainable || weight->decay == 0.0) continue;
+    ParamGroup group{.pattern = weight->name};
+    if (decouples) {
+      group.weight_decay = weight->decay;
+    } else {
+      group.l2 = weight->decay;
+    }
+    groups.push_back(group);
+  }
+  return groups;
+}
+
+}  // namespace
+
+std::span<const Property> model_properties() { return kModel; }
+std::span<const Property> train_properties() { return kTrain; }
+
+NetworkSettings ModelNode::settings() const {
+  NetworkSettings settings;
+  settings.training = mode_ == ml::train::ExecutionMode::TRAIN;
+  settings.loss = props_.choice("loss");
+  for (const Connection& from : props_.connections("input_layers"))
+    settings.input_layers.push_back(from.layer);
+  settings.label_layers = props_.names("label_layers");
+  return settings;
+}
+
+namespace {
+
+// One limit for the norm of all gradients. Throws where layers differ.
+double clip_of(const PropertySet& model, const std::vector<Node>& nodes) {
+  if (model.given("clip_grad_by_norm")) return model.real("clip_grad_by_norm");
+  double limit = 0.0;
+  bool some = false;
+  bool all = true;
+  for (const Node& node : nodes) {
+    const auto& weights = node.layer->weights();
+    if (std::none_of(weights.begin(), weights.end(), [](const Weight* w) { return w->trainable; }))
+      continue;
+    const PropertySet& props = node.layer->props();
+    const double own = props.real("clip_grad_by_norm");
+    all = all && props.given("clip_grad_by_norm") && (!some || own == limit);
+    some = some || props.given("clip_grad_by_norm");
+    limit = std::max(limit, own);
+  }
+  if (some && !all) {
+    throw std::invalid_argument(
+        "[model] clip_grad_by_norm of some layers alone, or of different values, is not offered: "
+        "set it on the model");
+  }
+  return limit;
+}
+
+}  // namespace
+
+TrainerOptions ModelNode::trainer_options() const {
+  TrainerOptions options;
+  if (optimizer_) {
+    options.optimizer = optimizer_->optimizer();
+    options.schedule = optimizer_->schedule();
+    options.groups = groups_of(*weights_, optimizer_->decouples_decay());
+  }
+  if (const double limit = clip_of(props_, nodes_); limit > 0.0) {
+    options.clip = GradientClip::by_global_norm(limit);
+  }
+  options.batch = batch_size();
+  options.threads = static_cast<int>(props_.count("threads"));
+  if (props_.given("memory_budget")) options.memory_budget = bytes_of(props_.choice("memory_budget"));
+  options.swap = Swap::never;
+  if (props_.boolean("memory_swap") || props_.boolean("fsu")) {
+    options.swap = Swap::automatic;
+    options.swap_dir = props_.choice(props_.given("fsu_path") ? "fsu_path" : "memory_swap_path");
+    if (options.memory_budget == 0) {
+      // What can be had with a swap file at the least.
+      options.swap = Swap::always;
+      options.memory_budget = 1;
+      options.memory_budget = plan_training(network_.graph, options).nearest_feasible_bytes;
+    }
+  }
+  return options;
+}
+
+}  // namespace thimble::ml_train

@@ -1,0 +1,362 @@
+// Models: order of calls, callbacks, log, table, files.
+#include <gtest/gtest.h>
+#include <model.h>
+#include <nntrainer_error.h>
+#include <util_func.h>
+
+#include <array>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <numeric>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "harness/error_of.h"
+#include "io/temporary_folder.h"
+#include "ml_train/generator.h"
+
+namespace thimble::test::ml_train_test {
+namespace {
+
+using ml::train::createLayer;
+using ml::train::createModel;
+using ml::train::createOptimizer;
+using ml::train::DatasetModeType;
+using ml::train::ExecutionMode;
+using ml::train::ModelFormat;
+using ml::train::ModelType;
+using nntrainer::withKey;
+
+// Two numbers in, two out, the error squared.
+std::unique_ptr<ml::train::Model> small_model(const std::string& optimizer = "sgd",
+                                              const std::vector<std::string>& properties = {}) {
+  auto model = createModel(ModelType::NEURAL_NET, {"loss=mse", "batch_size=2", "threads=1"});
+  model->setProperty(properties);
+  EXPECT_EQ(model->addLayer(createLayer("input", {"name=in", "input_shape=1:1:2"})), 0);
+  EXPECT_EQ(model->addLayer(createLayer("fully_connected", {"name=fc", "unit=2"})), 0);
+  EXPECT_EQ(model->setOptimizer(createOptimizer(optimizer, {"learning_rate=0.1"})), 0);
+  EXPECT_EQ(model->compile(), 0);
+  EXPECT_EQ(model->initialize(), 0);
+  return model;
+}
+
+Samples small_samples(size_t count = 4) {
+  return {.inputs = {numbers(2 * count, 1.0)}, .labels = {numbers(2 * count, 2.0)}, .count = count};
+}
+
+std::shared_ptr<ml::train::Layer> layer_of(ml::train::Model& model, const char* name) {
+  std::shared_ptr<ml::train::Layer> layer;
+  EXPECT_EQ(model.getLayer(name, &layer), 0);
+  return layer;
+}
+
+std::vector<float> weights_of(ml::train::Model& model, const char* name = "fc") {
+  const std::vector<float*> values = layer_of(model, name)->getWeights();
+  std::vector<float> all(values[0], values[0] + 4);
+  all.insert(all.end(), values[1], values[1] + 2);
+  return all;
+}
+
+// What it prints.
+std::string trained(ml::train::Model& model, Samples& samples,
+                    const std::vector<std::string>& properties = {}) {
+  model.setDataset(DatasetModeType::MODE_TRAIN, dataset_of(samples));
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(model.train(properties), 0);
+  return testing::internal::GetCapturedStdout();
+}
+
+std::string bytes_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+float float_at(const std::string& bytes, size_t at) {
+  float value = 0.0F;
+  std::memcpy(&value, bytes.data() + at, sizeof value);
+  return value;
+}
+
+TEST(ml_train_model, refuses_what_it_does_not_know) {
+  const auto layer_error = [](const std::string& type, const std::string& property) {
+    return error_of([&] { static_cast<void>(createLayer(type, {property})); });
+  };
+  for (const auto& [type, property, message] : std::vector<std::array<std::string, 3>>{
+           {"conv2d", "filter=3", "no such property; there are filters"},
+           {"conv2d", "kernel_size=3", "expected 2 whole numbers from 1"},
+           {"conv2d", "padding=1,2,3", "expected valid, same"},
+           {"fully_connected", "unit=0", "expected a whole number from 1"},
+           {"fully_connected", "unit=2x", "expected a whole number from 1"},
+           {"fully_connected", "disable_bias=True", "expected true or false"},
+           {"fully_connected", "engine=gpu", "only cpu is offered"},
+           {"fully_connected", "unit", "expected key=value"},
+           {"fully_connected", "name=a b$", "expected a name"},
+           {"activation", "activation=step", "expected one of tanh, sigmoid"},
+           {"lstm", "dropout_rate=0.5", "dropout of hidden states is not offered"},
+           {"backbone_nnstreamer", "model_path=x", "cannot be read"},
+           {"mystery", "unit=1", "there is no type"}}) {
+    EXPECT_NE(layer_error(type, property).find(message), std::string::npos)
+        << type << " " << property << ": " << layer_error(type, property);
+  }
+  EXPECT_NE(error_of([] { createModel(ModelType::NEURAL_NET, {"model_tensor_type=FP16-FP16"}); })
+                .find("FP32"),
+            std::string::npos);
+  EXPECT_THROW(createModel(ModelType::KNN), std::invalid_argument);
+  EXPECT_THROW(createOptimizer("sgd", {"momentum=0.9"}), std::invalid_argument);
+  EXPECT_THROW(withKey("axis", std::initializer_list<int>{}), std::invalid_argument);
+  EXPECT_EQ(withKey("axis", {1, 2}), "axis=1,2");
+}
+
+TEST(ml_train_model, asks_for_the_calls_in_their_order) {
+  auto model = createModel();
+  EXPECT_EQ(model->compile(), ML_ERROR_INVALID_PARAMETER);  // no layers
+  EXPECT_EQ(model->initialize(), ML_ERROR_NOT_SUPPORTED);
+  model->addLayer(createLayer("input", {"input_shape=1:1:2"}));
+  model->addLayer(createLayer("fully_connected", {"unit=2"}));
+  EXPECT_EQ(model->compile(), 0);
+  EXPECT_EQ(model->compile(), ML_ERROR_NOT_SUPPORTED);
+  EXPECT_THROW(model->addLayer(createLayer("flatten")), std::runtime_error);
+  EXPECT_EQ(model->initialize(), ML_ERROR_INVALID_PARAMETER);  // no optimizer
+  EXPECT_EQ(model->setOptimizer(createOptimizer("sgd")), 0);
+  EXPECT_EQ(model->initialize(), 0);
+  EXPECT_EQ(model->initialize(), ML_ERROR_NOT_SUPPORTED);
+  std::shared_ptr<ml::train::Layer> layer;
+  EXPECT_THROW(model->getLayer("nobody", &layer), std::out_of_range);
+  EXPECT_EQ(model->setDataset(DatasetModeType::MODE_TRAIN, nullptr), ML_ERROR_INVALID_PARAMETER);
+}
+
+TEST(ml_train_model, prints_the_known_log) {
+  auto model = small_model();
+  Samples samples = small_samples();
+  Samples valid = small_samples(2);
+  model->setDataset(DatasetModeType::MODE_VALID, dataset_of(valid));
+  const std::string log = trained(*model, samples, {"epochs=2"});
+  std::ostringstream loss;
+  loss << model->getTrainingLoss();
+  EXPECT_TRUE(log.starts_with("#1/2 [          0           ]  ( Training Loss: ")) << log;
+  EXPECT_NE(log.find(" )\r#1/2 [          1           ]  ( Training Loss: "), std::string::npos);
+  EXPECT_NE(log.find("#2/2 - Training Loss: " + loss.str() + " >> [ Accuracy: "),
+            std::string::npos)
+      << log;
+  EXPECT_NE(log.find("% - Validation Loss : "), std::string::npos);
+  EXPECT_TRUE(log.ends_with(" ]\n"));
+  EXPECT_EQ(model->getTrainingStats().num_iterations, 2);
+  EXPECT_EQ(model->getCurrentEpoch(), 2U);
+}
+
+TEST(ml_train_model, prints_the_known_table) {
+  auto model = createModel(ModelType::NEURAL_NET, {"loss=cross"});
+  std::ostringstream empty;
+  model->summarize(empty, ML_TRAIN_SUMMARY_MODEL);
+  EXPECT_EQ(empty.str(), "model is empty!\n");
+  model->addLayer(createLayer("input", {"input_shape=1:1:10"}));
+  model->addLayer(createLayer("fully_connected", {"unit=5", "activation=softmax"}));
+  model->setOptimizer(createOptimizer("SGD"));
+  model->compile();
+  model->initialize();
+  std::ostringstream table;
+  model->summarize(table, ML_TRAIN_SUMMARY_MODEL);
+  const std::string rule(80, '=');
+  EXPECT_EQ(table.str(), rule +
+                             "\n          Layer name          Layer type    Output dimension"
+                             "         Input layer\n" +
+                             rule +
+                             "\n              input0               input            1:1:1:10"
+                             "                    \n" +
+                             std::string(80, '-') +
+                             "\n    fully_connected1     fully_connected             1:1:1:5"
+                             "              input0\n" +
+                             std::string(80, '-') +
+                             "\n      cross_softmax0       cross_softmax             1:1:1:5"
+                             "    fully_connected1\n" +
+                             rule + "\n");
+}
+
+TEST(ml_train_model, writes_the_documented_bytes_and_reads_them) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "model.bin";
+  auto model = small_model("adam");
+  Samples samples = small_samples();
+  trained(*model, samples, {"epochs=3"});
+  model->save(path);
+  const std::string bytes = bytes_of(path);
+  ASSERT_EQ(bytes.size(), 6 * 4U + 4U + 12 * 4U + 8U);
+  const std::vector<float> weights = weights_of(*model);
+  for (size_t i = 0; i < weights.size(); ++i) EXPECT_EQ(float_at(bytes, 4 * i), weights[i]);
+  EXPECT_EQ(bytes.substr(24, 4), "adam");
+  for (size_t i = 0; i < 4; ++i) EXPECT_GE(float_at(bytes, 28 + 16 + 4 * i), 0.0F);  // v of weight
+  uint32_t counters[2];
+  std::memcpy(counters, bytes.data() + bytes.size() - 8, 8);
+  EXPECT_EQ(counters[0], 3U);
+  EXPECT_EQ(counters[1], 6U);
+
+  // Going on from the file gives the bits of never having stopped.
+  auto other = small_model("adam");
+  other->load(path);
+  EXPECT_EQ(weights_of(*other), weights);
+  Samples again = small_samples();
+  trained(*model, samples, {"epochs=5", "continue_train=true"});
+  trained(*other, again, {"epochs=5", "continue_train=true"});
+  EXPECT_EQ(weights_of(*other), weights_of(*model));
+  EXPECT_NE(weights_of(*other), weights);
+
+  std::ofstream(folder / "short.bin", std::ios::binary) << bytes.substr(0, 23);
+  EXPECT_NE(error_of([&] { other->load(folder / "short.bin"); }).find("have 24"),
+            std::string::npos);
+  EXPECT_THROW(other->load(folder / "none.bin"), std::invalid_argument);
+}
+
+TEST(ml_train_model, has_a_shared_weight_once_in_its_file) {
+  const TemporaryFolder folder;
+  auto model = createModel(ModelType::NEURAL_NET, {"loss=mse"});
+  model->addLayer(createLayer("input", {"input_shape=1:1:2"}));
+  model->addLayer(createLayer("fully_connected", {"name=a", "unit=2", "disable_bias=true"}));
+  model->addLayer(createLayer("fully_connected", {"name=b", "unit=2", "disable_bias=true"}));
+  model->addLayer(createLayer("fully_connected",
+                              {"name=c", "unit=2", "disable_bias=true", "shared_from=a"}));
+  model->setOptimizer(createOptimizer("sgd"));
+  model->compile();
+  model->initialize();
+  model->save(folder / "m.bin");
+  const std::string bytes = bytes_of(folder / "m.bin");
+  ASSERT_EQ(bytes.size(), 2 * 16U + 8U);
+  EXPECT_EQ(float_at(bytes, 0), layer_of(*model, "b")->getWeights()[0][0]);  // a stands at c
+  EXPECT_EQ(float_at(bytes, 16), layer_of(*model, "a")->getWeights()[0][0]);
+}
+
+TEST(ml_train_model, infers_what_it_was_trained_for) {
+  const TemporaryFolder folder;
+  auto model = small_model();
+  Samples samples = small_samples();
+  trained(*model, samples);
+  model->save(folder / "m.bin");
+  auto other = createModel();
+  other->addLayer(createLayer("input", {"input_shape=1:1:2"}));
+  other->addLayer(createLayer("fully_connected", {"unit=2"}));
+  ASSERT_EQ(other->compile(ExecutionMode::INFERENCE), 0);
+  ASSERT_EQ(other->initialize(ExecutionMode::INFERENCE), 0);
+  other->load(folder / "m.bin");
+  for (const unsigned batch : {1U, 3U}) {
+    std::vector<float> x = numbers(2 * batch, 5.0);
+    const std::vector<float> y(model->inference(batch, {x.data()})[0],
+                               model->inference(batch, {x.data()})[0] + 2 * batch);
+    const float* same = other->inference(batch, {x.data()})[0];
+    for (size_t i = 0; i < y.size(); ++i) EXPECT_FLOAT_EQ(same[i], y[i]);
+  }
+  std::vector<float> x{1.0F, 2.0F};
+  std::vector<float> label(2, 0.0F);
+  const float* y = model->inference(1, {x.data()}, {label.data()})[0];
+  EXPECT_FLOAT_EQ(model->getLoss(), (y[0] * y[0] + y[1] * y[1]) / 2.0F);
+}
+
+TEST(ml_train_model, sees_what_users_write_to_weights) {
+  auto model = small_model();
+  const std::vector<float*> values = layer_of(*model, "fc")->getWeights();
+  const float weight[] = {1.0F, 2.0F, 3.0F, 4.0F};  // [in, out]
+  std::copy(weight, weight + 4, values[0]);
+  std::fill(values[1], values[1] + 2, 0.5F);
+  std::vector<float> x{1.0F, 10.0F};
+  const float* y = model->inference(1, {x.data()})[0];
+  EXPECT_FLOAT_EQ(y[0], 31.5F);
+  EXPECT_FLOAT_EQ(y[1], 42.5F);
+  Samples samples = small_samples();
+  trained(*model, samples);
+  EXPECT_NE(values[0][0], 1.0F);  // the same memory has the trained values
+}
+
+TEST(ml_train_model, trains_on_a_last_batch_of_fewer_samples) {
+  auto model = small_model();
+  Samples samples = small_samples(5);
+  trained(*model, samples, {"epochs=2"});
+  EXPECT_EQ(model->getTrainingStats().num_iterations, 3);
+}
+
+TEST(ml_train_model, stops_and_reports_epochs) {
+  auto model = small_model();
+  Samples samples = small_samples();
+  model->setDataset(DatasetModeType::MODE_TRAIN, dataset_of(samples));
+  int epochs = 0;
+  testing::internal::CaptureStdout();
+  model->train({"epochs=10"}, [](void* n) { return *static_cast<int*>(n) == 3; }, &epochs,
+               [](void* n) { ++*static_cast<int*>(n); }, &epochs);
+  static_cast<void>(testing::internal::GetCapturedStdout());
+  EXPECT_EQ(epochs, 3);
+  EXPECT_EQ(model->getCurrentEpoch(), 3U);
+}
+
+TEST(ml_train_model, hands_on_the_error_of_a_generator) {
+  auto model = small_model();
+  model->setDataset(DatasetModeType::MODE_TRAIN,
+                    ml::train::createDataset(
+                        ml::train::DatasetType::GENERATOR,
+                        [](float**, float**, bool*, void*) { return ML_ERROR_UNKNOWN; }));
+  EXPECT_NE(error_of([&] { model->train(); }).find("-1073741824"), std::string::npos);
+}
+
+TEST(ml_train_model, takes_sources_in_reverse_order_of_declaration) {
+  auto model = createModel(ModelType::NEURAL_NET, {"loss=mse"});
+  for (const char* shape : {"1:2:2", "1:4:2", "1:8:2"})
+    model->addLayer(createLayer("input", {withKey("input_shape", shape)}));
+  model->addLayer(
+      createLayer("concat", {"name=c", "axis=2", "input_layers=input0, input1, input2"}));
+  model->addLayer(createLayer("fully_connected", {"unit=1"}));
+  model->setOptimizer(createOptimizer("sgd"));
+  ASSERT_EQ(model->compile(), 0);
+  ASSERT_EQ(model->initialize(), 0);
+  const auto dims = model->getInputDimension();
+  ASSERT_EQ(dims.size(), 3U);
+  EXPECT_EQ(dims[0].height(), 8U);
+  EXPECT_EQ(dims[2].height(), 2U);
+  EXPECT_EQ(model->getOutputDimension()[0].height(), 14U);
+}
+
+TEST(ml_train_model, keeps_a_memory_budget_without_changing_a_bit) {
+  std::vector<std::vector<float>> weights;
+  for (const std::string budget : {"memory_budget=1GiB", "memory_budget=1500", "fsu=true"}) {
+    auto model = small_model("adam", {budget});
+    Samples samples = small_samples();
+    trained(*model, samples, {"epochs=2"});
+    weights.push_back(weights_of(*model));
+  }
+  EXPECT_EQ(weights[1], weights[0]);
+  EXPECT_EQ(weights[2], weights[0]);
+  EXPECT_THROW(small_model("sgd", {"memory_budget=much"})->train(), std::exception);
+}
+
+TEST(ml_train_model, copies_its_configuration) {
+  auto model = createModel(ModelType::NEURAL_NET, {"loss=mse"});
+  model->addLayer(createLayer("input", {"name=in", "input_shape=1:1:2"}));
+  model->addLayer(createLayer("fully_connected", {"name=fc", "unit=2"}));
+  model->setOptimizer(createOptimizer("sgd", {"learning_rate=3e-7"}));
+  auto copy = ml::train::copyConfiguration(*model);
+  EXPECT_EQ(copy->compile(), 0);
+  EXPECT_EQ(copy->initialize(), 0);
+  EXPECT_FALSE(model->getCompiled());
+  EXPECT_THROW(ml::train::copyConfiguration(*copy), std::invalid_argument);
+}
+
+TEST(ml_train_model, reads_records_of_a_file) {
+  const TemporaryFolder folder;
+  const std::vector<float> records = numbers(16, 1.0);  // of two inputs and two labels
+  std::ofstream(folder / "d.dat", std::ios::binary)
+      .write(reinterpret_cast<const char*>(records.data()), 64);
+  auto model = small_model();
+  model->setDataset(DatasetModeType::MODE_TRAIN,
+                    ml::train::createDataset(ml::train::DatasetType::FILE,
+                                             (folder / "d.dat").c_str(), {"buffer_size=3"}));
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(model->train({"epochs=2"}), 0);
+  static_cast<void>(testing::internal::GetCapturedStdout());
+  EXPECT_EQ(model->getTrainingStats().num_iterations, 2);
+  std::ofstream(folder / "d.dat", std::ios::app) << "x";
+  EXPECT_NE(error_of([&] { model->train(); }).find("65 bytes"), std::string::npos);
+  EXPECT_THROW(
+      ml::train::createDataset(ml::train::DatasetType::FILE, (folder / "none").c_str()),
+      std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace thimble::test::ml_train_test
