@@ -13,3 +13,20 @@ install(FILES ${PROJECT_BINARY_DIR}/thimbleConfig.cmake ${PROJECT_BINARY_DIR}/th
 if(THIMBLE_BUILD_APPS)
   install(TARGETS thimble_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
+if(THIMBLE_BUILD_ML_TRAIN)
+  install(TARGETS thimble_ml_train EXPORT thimbleTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(DIRECTORY include/ml_train DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  # What the static library needs beside it.
+  set(ml_train_private_libraries -lfmt -lhwy -lz -lprotobuf-lite)
+  if(THIMBLE_URING_INCLUDE AND THIMBLE_URING)
+    list(APPEND ml_train_private_libraries -luring)
+  endif()
+  list(APPEND ml_train_private_libraries -ldl -lpthread)
+  list(JOIN ml_train_private_libraries " " ml_train_private_libraries)
+  # The second name is the one that clients of NNTrainer ask for.
+  foreach(package thimble-ml-train ccapi-ml-training)
+    configure_file(cmake/ml_train.pc.in ${PROJECT_BINARY_DIR}/${package}.pc @ONLY)
+    install(FILES ${PROJECT_BINARY_DIR}/${package}.pc
+            DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  endforeach()
+endif()

@@ -84,7 +84,7 @@ eval:      base parallel ir ops autodiff passes plan program exec data io train
 quantize:  base ir ops passes data train
 search:    base ir passes plan program data io train
 import:    base ir ops passes io
-ml_train:  base ir ops plan data train
+ml_train:  base ir ops plan data train import
 recipes:   base parallel ir ops autodiff passes plan exec data io train eval
 apps:      base ir ops plan program emit exec data io import train eval quantize search recipes ml_train
 python:    base ir ops autodiff passes plan exec data io import train eval quantize search recipes

@@ -78,9 +78,9 @@ enum LayerType {
   LAYER_LOSS_CONSTANT_DERIVATIVE = 10002,
 };
 
-// One layer: its type, and properties as text. A model that it was added to gives it a name and, when
-// the model is initialized, weights.
-// Errors: std::invalid_argument naming the key or the value at fault.
+// One layer: its type, and properties as text. A model that it was added to gives it a name and,
+// when the model is initialized, weights. Errors: std::invalid_argument naming the key or the value
+// at fault.
 class Layer {
  public:
   virtual ~Layer() = default;

@@ -92,10 +92,12 @@ class Model {
   virtual std::vector<float*> inference(unsigned int batch, const std::vector<float*>& input,
                                         const std::vector<float*>& label = {}) = 0;
   // Rows `from` to `to` of the height, whose keys and values are kept for later calls.
-  virtual std::vector<float*> incremental_inference(
-      unsigned int batch, const std::vector<float*>& input, const std::vector<float*>& label,
-      unsigned int init_seq_len, unsigned int from, unsigned int to,
-      bool output_hidden_state = false) = 0;
+  virtual std::vector<float*> incremental_inference(unsigned int batch,
+                                                    const std::vector<float*>& input,
+                                                    const std::vector<float*>& label,
+                                                    unsigned int init_seq_len, unsigned int from,
+                                                    unsigned int to,
+                                                    bool output_hidden_state = false) = 0;
   virtual void summarize(std::ostream& out, ml_train_summary_type_e verbosity) = 0;
 
   virtual std::vector<TensorDim> getInputDimension() = 0;

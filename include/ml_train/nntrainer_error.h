@@ -45,8 +45,9 @@ class Thrower {
 }  // namespace nntrainer::exception
 
 // NNTR_THROW_IF(n < 1, std::invalid_argument) << "n is " << n;
-#define NNTR_THROW_IF(condition, Exception) \
-  if (condition) ::nntrainer::exception::Thrower<Exception>{}
+#define NNTR_THROW_IF(condition, Exception)                   \
+  if (condition) ::nntrainer::exception::Thrower<Exception> { \
+    }
 
 // The text of an errno value, in a buffer of `size` characters.
 #define SAFE_STRERROR(number, buffer, size) \

@@ -3,12 +3,12 @@
 #include <stdexcept>
 #include <utility>
 
+#include <thimble/ops/affine.h>
 #include <thimble/ops/elu.h>
 #include <thimble/ops/gelu.h>
 #include <thimble/ops/leaky_relu.h>
 #include <thimble/ops/mish.h>
 #include <thimble/ops/mul.h>
-#include <thimble/ops/affine.h>
 #include <thimble/ops/relu.h>
 #include <thimble/ops/reshape.h>
 #include <thimble/ops/selu.h>

@@ -52,8 +52,8 @@ using TensorPtr = std::shared_ptr<Tensor>;
 struct GraphBuild {
   Graph graph;
   WeightStore* weights = nullptr;
-  bool training = true;            // whether labels are there
-  std::vector<Value> losses;       // to be added up
+  bool training = true;       // whether labels are there
+  std::vector<Value> losses;  // to be added up
   std::map<std::string, Value> parameters;
   std::map<std::string, Value> labels;
 };
@@ -76,8 +76,8 @@ struct WeightSpec {
 // A layer while it is built. Shapes that do not fit are std::invalid_argument naming the layer.
 class LayerBuild {
  public:
-  LayerBuild(GraphBuild& shared, const PropertySet& props, std::string name,
-             std::string weights_of, bool trainable, std::vector<TensorPtr> inputs, int outputs)
+  LayerBuild(GraphBuild& shared, const PropertySet& props, std::string name, std::string weights_of,
+             bool trainable, std::vector<TensorPtr> inputs, int outputs)
       : props(props),
         shared_(shared),
         name_(std::move(name)),

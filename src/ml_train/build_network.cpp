@@ -92,11 +92,10 @@ class NetworkBuilder {
   void build(const Node& node) {
     const PropertySet& props = node.layer->props();
     try {
-      LayerBuild build(shared_, props, node.name(),
-                       props.given("shared_from") ? owner_of(props.choice("shared_from"))
-                                                  : node.name(),
-                       props.boolean("trainable"), inputs_of(node),
-                       std::max(1, used_[node.name()]));
+      LayerBuild build(
+          shared_, props, node.name(),
+          props.given("shared_from") ? owner_of(props.choice("shared_from")) : node.name(),
+          props.boolean("trainable"), inputs_of(node), std::max(1, used_[node.name()]));
       check_shape(build, node);
       node.layer->kind().build(build);
       std::vector<Dim> dims;
@@ -149,7 +148,8 @@ class NetworkBuilder {
       const auto found = std::find_if(nodes_.begin(), nodes_.end(),
                                       [&](const Node& node) { return node.name() == name; });
       if (found == nodes_.end()) {
-        throw std::invalid_argument("[model] shared_from names \"" + name + "\", which is no layer");
+        throw std::invalid_argument("[model] shared_from names \"" + name +
+                                    "\", which is no layer");
       }
       if (!found->layer->props().given("shared_from")) return name;
       name = found->layer->props().choice("shared_from");

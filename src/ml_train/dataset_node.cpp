@@ -13,8 +13,7 @@ namespace {
 
 constexpr Property kFile[] = {{"path", Kind::text, nullptr, "", 0, true},
                               {"buffer_size", Kind::positive, "1"}};
-constexpr Property kGenerator[] = {{"buffer_size", Kind::positive, "1"},
-                                   {"user_data", Kind::text}};
+constexpr Property kGenerator[] = {{"buffer_size", Kind::positive, "1"}, {"user_data", Kind::text}};
 
 class CallbackReader : public SampleReader {
  public:

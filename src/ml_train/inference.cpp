@@ -21,8 +21,8 @@ std::span<const float> given_values(const Port& port, const float* values, int64
 
 void require_ports(const std::vector<Port>& ports, size_t given, const char* what) {
   if (given == ports.size()) return;
-  throw std::invalid_argument("[model] has " + std::to_string(ports.size()) + " " + what + ", got " +
-                              std::to_string(given));
+  throw std::invalid_argument("[model] has " + std::to_string(ports.size()) + " " + what +
+                              ", got " + std::to_string(given));
 }
 
 }  // namespace
@@ -92,10 +92,12 @@ std::vector<float*> ModelNode::inference(unsigned int batch, const std::vector<f
   return keep_outputs(predictor_->run(inputs));
 }
 
-std::vector<float*> ModelNode::incremental_inference(
-    unsigned int /*batch*/, const std::vector<float*>& /*input*/,
-    const std::vector<float*>& /*label*/, unsigned int /*init_seq_len*/, unsigned int /*from*/,
-    unsigned int /*to*/, bool /*output_hidden_state*/) {
+std::vector<float*> ModelNode::incremental_inference(unsigned int /*batch*/,
+                                                     const std::vector<float*>& /*input*/,
+                                                     const std::vector<float*>& /*label*/,
+                                                     unsigned int /*init_seq_len*/,
+                                                     unsigned int /*from*/, unsigned int /*to*/,
+                                                     bool /*output_hidden_state*/) {
   throw nntrainer::exception::not_supported(
       "[model] incremental_inference is not offered: use inference on the whole sequence");
 }

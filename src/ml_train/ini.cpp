@@ -34,8 +34,8 @@ std::string value_of(std::string_view text) {
 }  // namespace
 
 const std::string* IniSection::find(std::string_view key) const {
-  const auto found = std::find_if(keys.begin(), keys.end(),
-                                  [&](const auto& pair) { return pair.first == key; });
+  const auto found =
+      std::find_if(keys.begin(), keys.end(), [&](const auto& pair) { return pair.first == key; });
   return found == keys.end() ? nullptr : &found->second;
 }
 

@@ -9,7 +9,7 @@
 namespace thimble::ml_train {
 
 struct IniSection {
-  std::string name;  // as written
+  std::string name;                                       // as written
   std::vector<std::pair<std::string, std::string>> keys;  // lower-cased, and as written
   // Null where the key is not there.
   [[nodiscard]] const std::string* find(std::string_view key) const;

@@ -59,8 +59,8 @@ class IniReader {
     } else if (name == "optimizer") {
       set_optimizer(type_of(section, "adam"), all_but(section, {"type"}));
     } else if (name == "learningratescheduler") {
-      scheduler_ = std::make_shared<SchedulerNode>(type_of(section, nullptr),
-                                                   all_but(section, {"type"}));
+      scheduler_ =
+          std::make_shared<SchedulerNode>(type_of(section, nullptr), all_but(section, {"type"}));
     } else if (name == "train_set") {
       add_file(DatasetModeType::MODE_TRAIN, section);
     } else if (name == "valid_set" || name == "validation_set") {
@@ -143,8 +143,8 @@ class IniReader {
       throw std::invalid_argument("the key TrainData is missing");
     }
     for (const auto& [key, value] : section.keys) {
-      static const std::set<std::string> known = {"traindata",  "validdata",   "testdata",
-                                                  "buffersize", "buffer_size", "labeldata", "type"};
+      static const std::set<std::string> known = {
+          "traindata", "validdata", "testdata", "buffersize", "buffer_size", "labeldata", "type"};
       if (!known.contains(key)) throw std::invalid_argument("there is no key " + key);
     }
     add("traindata", DatasetModeType::MODE_TRAIN);
@@ -159,9 +159,9 @@ class IniReader {
       throw std::invalid_argument("backbone=" + file + ": only INI files are offered");
     }
     const std::string path = beside(folder_, file);
-    IniModel backbone = IniReader(path, std::filesystem::path(path).parent_path().string(),
-                                  depth_ + 1)
-                            .read(read_text(path));
+    IniModel backbone =
+        IniReader(path, std::filesystem::path(path).parent_path().string(), depth_ + 1)
+            .read(read_text(path));
     const std::string* const trainable = section.find("trainable");
     for (auto& layer : backbone.layers) {
       if (trainable != nullptr) layer->props().set("trainable", *trainable);

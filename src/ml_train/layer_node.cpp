@@ -29,8 +29,10 @@ std::string LayerNode::getProperty(const std::string& key) {
 }
 
 void LayerNode::require_initialized() const {
-  if (!store_) throw std::runtime_error("[" + props_.owner() + "] has no weights before the model "
-                                        "is initialized");
+  if (!store_)
+    throw std::runtime_error("[" + props_.owner() +
+                             "] has no weights before the model "
+                             "is initialized");
 }
 
 const std::string LayerNode::getWeightName(unsigned int index) {

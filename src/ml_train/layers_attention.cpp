@@ -35,10 +35,15 @@ void build_attention(LayerBuild& b) {
   b.require(b.dim(key).w == q.w && b.dim(key).h == v.h && b.dim(key).c == q.c && v.c == q.c,
             "expected query c:t:d, value c:s:e and key c:s:d, got " + to_string(q) + ", " +
                 to_string(v) + " and " + to_string(b.dim(key)));
-  const Value y = scaled_dot_product_attention(
-      b.plain(0), b.plain(key), b.plain(1),
+  // Channels are what heads are to the op, behind positions.
+  const auto turned = [&](Value x, const Dim& dim) {
+    return dim.c == 1 ? reshape(x, {-1, dim.h, 1, dim.w}) : transpose(x, {0, 2, 1, 3});
+  };
+  const Value mixed = scaled_dot_product_attention(
+      turned(b.plain(0), q), turned(b.plain(key), b.dim(key)), turned(b.plain(1), v),
       {.causal = b.props.boolean("causal_mask"),
        .scale = b.props.boolean("scaled_dot_product") ? 0.0 : 1.0});
+  const Value y = q.c == 1 ? reshape(mixed, {-1, 1, q.h, v.w}) : transpose(mixed, {0, 2, 1, 3});
   b.put_plain(y, {q.c, q.h, v.w});
 }
 
@@ -88,19 +93,19 @@ void build_multi_head_attention(LayerBuild& b) {
   const int64_t width = b.props.has("output_shape") ? b.props.count("output_shape") : q.w;
   const double p = b.props.real("dropout_rate");
   b.require(p >= 0.0 && p < 1.0, "dropout_rate is from 0 to below 1");
-  // [N, heads, time, dim]
+  // [N, time, heads, dim]
   const auto by_heads = [&](int i, int64_t dim, const char* name) {
     const Dim in = b.dim(i);
     const Value y = projected(b, reshape(b.plain(i), {-1, in.h, in.w}), in.w, heads * dim, name);
-    return transpose(reshape(y, {-1, in.h, heads, dim}), {0, 2, 1, 3});
+    return reshape(y, {-1, in.h, heads, dim});
   };
   const Value query = by_heads(0, key_dim, "query_fc");
   const Value key = by_heads(1, key_dim, "key_fc");
   const Value value = by_heads(2, value_dim, "value_fc");
   Value mask;
   if (b.inputs() == 4) {
-    b.require(b.dim(3) == Dim{heads, q.h, k.h}, "expected a mask of the shape heads:t:s, got " +
-                                                    to_string(b.dim(3)));
+    b.require(b.dim(3) == Dim{heads, q.h, k.h},
+              "expected a mask of the shape heads:t:s, got " + to_string(b.dim(3)));
     mask = b.plain(3);
   }
   const std::string returned = b.props.choice("return_attention_weight");
@@ -111,14 +116,16 @@ void build_multi_head_attention(LayerBuild& b) {
                  : scaled_dot_product_attention(query, key, value, {.dropout = p});
   } else {
     const double scale = 1.0 / std::sqrt(static_cast<double>(key_dim));
-    Value scores = affine(matmul(query, key, {.transpose_b = true}), {.scale = scale});
+    const auto turned = [](Value x) { return transpose(x, {0, 2, 1, 3}); };
+    Value scores =
+        affine(matmul(turned(query), turned(key), {.transpose_b = true}), {.scale = scale});
     if (mask) scores = add(scores, mask);
     const Value before = softmax(scores);
     const Value after = p > 0.0 ? dropout(before, {.p = p}) : before;
     weights = returned == "before" ? before : after;
-    mixed = matmul(after, value);
+    mixed = turned(matmul(after, turned(value)));
   }
-  const Value joined = reshape(transpose(mixed, {0, 2, 1, 3}), {-1, q.h, heads * value_dim});
+  const Value joined = reshape(mixed, {-1, q.h, heads * value_dim});
   const Value y = projected(b, joined, heads * value_dim, width, "fc");
   b.put_plain(reshape(y, {-1, 1, q.h, width}), {1, q.h, width});
   if (!weights) return;
@@ -136,25 +143,27 @@ void build_positional_encoding(LayerBuild& b) {
   const Dim in = b.dim();
   b.require(in.h <= b.props.count("max_timestep"),
             "the input has " + std::to_string(in.h) + " rows, more than max_timestep");
-  b.put_plain(reshape(positional_encoding(reshape(b.plain(), {-1, in.h, in.w})),
-                      {-1, in.c, in.h, in.w}),
-              in);
+  b.put_plain(
+      reshape(positional_encoding(reshape(b.plain(), {-1, in.h, in.w})), {-1, in.c, in.h, in.w}),
+      in);
 }
 
 }  // namespace
 
 void add_attention_layers(std::vector<LayerKind>& kinds) {
-  kinds.insert(kinds.end(),
-               {{"attention", LAYER_ATTENTION, {kAttention}, build_attention},
-                {"multi_head_attention",
-                 LAYER_MULTI_HEAD_ATTENTION,
-                 {kMultiHead, weight_properties()},
-                 build_multi_head_attention},
-                {"positional_encoding", LAYER_POSITIONAL_ENCODING, {kPositions},
-                 build_positional_encoding}});
+  kinds.insert(kinds.end(), {{"attention", LAYER_ATTENTION, {kAttention}, build_attention},
+                             {"multi_head_attention",
+                              LAYER_MULTI_HEAD_ATTENTION,
+                              {kMultiHead, weight_properties()},
+                              build_multi_head_attention},
+                             {"positional_encoding",
+                              LAYER_POSITIONAL_ENCODING,
+                              {kPositions},
+                              build_positional_encoding}});
   LayerKind mol{"mol_attention", LAYER_MOL_ATTENTION, {}, {}};
-  mol.refused = "mixture-of-logistics attention is not offered; there are attention and "
-                "multi_head_attention";
+  mol.refused =
+      "mixture-of-logistics attention is not offered; there are attention and "
+      "multi_head_attention";
   kinds.push_back(std::move(mol));
 }
 

@@ -2,11 +2,11 @@
 #include <layer.h>
 #include <thimble/ops/add.h>
 #include <thimble/ops/affine.h>
+#include <thimble/ops/cast.h>
 #include <thimble/ops/dense.h>
 #include <thimble/ops/div.h>
 #include <thimble/ops/dropout.h>
 #include <thimble/ops/embedding.h>
-#include <thimble/ops/cast.h>
 #include <thimble/ops/matmul.h>
 #include <thimble/ops/max.h>
 #include <thimble/ops/mean.h>
@@ -88,9 +88,8 @@ void build_dense(LayerBuild& b) {
                                .dims = {1, 1, rank, units},
                                .shape = {rank, units},
                                .initializer = "=lecun_normal"});
-    const double scale = b.props.has("lora_alpha")
-                             ? b.props.real("lora_alpha") / static_cast<double>(rank)
-                             : 1.0;
+    const double scale =
+        b.props.has("lora_alpha") ? b.props.real("lora_alpha") / static_cast<double>(rank) : 1.0;
     y = add(y, affine(matmul(matmul(x, down), up), {.scale = scale}));
   }
   const Dim out{in.c, in.h, units};
@@ -185,9 +184,8 @@ void build_embedding(LayerBuild& b) {
   b.require(in.c == 1 && in.h == 1, "expected indexes of the shape 1:1:t, got " + to_string(in));
   const int64_t rows = b.props.count("in_dim");
   const int64_t width = b.props.count("out_dim");
-  const Value table = b.weight({.name = "Embedding",
-                                .dims = {1, 1, rows, width},
-                                .shape = {rows, width}});
+  const Value table =
+      b.weight({.name = "Embedding", .dims = {1, 1, rows, width}, .shape = {rows, width}});
   const Value index = cast(reshape(b.plain(), {-1, in.w}), DType::i32);
   b.put_plain(reshape(embedding(index, table), {-1, 1, in.w, width}), {1, in.w, width});
 }

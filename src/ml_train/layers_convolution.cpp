@@ -40,7 +40,8 @@ Pair span_of(const Pair& kernel, const Pair& dilation) {
 
 // The padding of one axis whose result has ceil(size / stride) cells: the smaller half comes first.
 std::pair<int64_t, int64_t> same_padding(int64_t size, int64_t span, int64_t stride) {
-  const int64_t total = std::max<int64_t>(0, ((size + stride - 1) / stride - 1) * stride + span - size);
+  const int64_t total =
+      std::max<int64_t>(0, ((size + stride - 1) / stride - 1) * stride + span - size);
   return {total / 2, total - total / 2};
 }
 
@@ -98,9 +99,9 @@ void build_convolution(LayerBuild& b, const Pair& kernel, const Pair& stride, co
                                  .shape = {filters, kernel.h, kernel.w, channels},
                                  .order = {0, 2, 3, 1}});
   const Value bias = bias_of(b, filters);
-  b.put_image(conv2d(b.image(), filter, bias,
-                     {.stride = stride, .padding = padding, .dilation = dilation}),
-              out);
+  b.put_image(
+      conv2d(b.image(), filter, bias, {.stride = stride, .padding = padding, .dilation = dilation}),
+      out);
 }
 
 void build_conv2d(LayerBuild& b) {
@@ -175,8 +176,8 @@ void build_pooling2d(LayerBuild& b) {
   if (pooling.starts_with("global")) {
     for (const char* key : {"pool_size", "stride", "padding"})
       b.require(!b.props.given(key), std::string(key) + " is not for global pooling");
-    const Value y = pooling == "global_max" ? global_max_pool2d(b.image())
-                                            : global_average_pool2d(b.image());
+    const Value y =
+        pooling == "global_max" ? global_max_pool2d(b.image()) : global_average_pool2d(b.image());
     b.put_plain(reshape(y, {-1, c, 1, 1}), {c, 1, 1});
     return;
   }
@@ -185,12 +186,12 @@ void build_pooling2d(LayerBuild& b) {
   const Pair stride = pair_of(b, "stride");
   const Padding padding = padding_of(b, size, stride);
   const Dim out = windows(b, c, size, stride, padding);
-  const Value y = pooling == "max"
-                      ? max_pool2d(b.image(), {.kernel = size, .stride = stride, .padding = padding})
-                      : average_pool2d(b.image(), {.kernel = size,
-                                                   .stride = stride,
-                                                   .padding = padding,
-                                                   .count_include_pad = false});
+  const Value y =
+      pooling == "max"
+          ? max_pool2d(b.image(), {.kernel = size, .stride = stride, .padding = padding})
+          : average_pool2d(
+                b.image(),
+                {.kernel = size, .stride = stride, .padding = padding, .count_include_pad = false});
   b.put_image(y, out);
 }
 
@@ -214,23 +215,24 @@ constexpr Property kShuffle[] = {{"split_number", Kind::positive, nullptr, "", 0
 void build_channel_shuffle(LayerBuild& b) {
   b.require_inputs(1, 1);
   const int64_t groups = b.props.count("split_number");
-  b.require(b.dim().c % groups == 0, "split_number does not divide the " +
-                                         std::to_string(b.dim().c) + " channels");
+  b.require(b.dim().c % groups == 0,
+            "split_number does not divide the " + std::to_string(b.dim().c) + " channels");
   b.put_image(channel_shuffle(b.image(), {.groups = groups}), b.dim());
 }
 
 }  // namespace
 
 void add_convolution_layers(std::vector<LayerKind>& kinds) {
-  kinds.insert(
-      kinds.end(),
-      {{"conv2d", LAYER_CONV2D, {kConv2d, weight_properties()}, build_conv2d},
-       {"conv1d", LAYER_CONV1D, {kConv1d, weight_properties()}, build_conv1d},
-       {"conv2dtranspose", LAYER_CONV2D_TRANSPOSE, {kConv2d, weight_properties()},
-        build_conv2d_transpose},
-       {"pooling2d", LAYER_POOLING2D, {kPooling2d}, build_pooling2d},
-       {"upsample2d", LAYER_UPSAMPLE2D, {kUpsample2d}, build_upsample2d},
-       {"channel_shuffle", LAYER_CHANNEL_SHUFFLE, {kShuffle}, build_channel_shuffle}});
+  kinds.insert(kinds.end(),
+               {{"conv2d", LAYER_CONV2D, {kConv2d, weight_properties()}, build_conv2d},
+                {"conv1d", LAYER_CONV1D, {kConv1d, weight_properties()}, build_conv1d},
+                {"conv2dtranspose",
+                 LAYER_CONV2D_TRANSPOSE,
+                 {kConv2d, weight_properties()},
+                 build_conv2d_transpose},
+                {"pooling2d", LAYER_POOLING2D, {kPooling2d}, build_pooling2d},
+                {"upsample2d", LAYER_UPSAMPLE2D, {kUpsample2d}, build_upsample2d},
+                {"channel_shuffle", LAYER_CHANNEL_SHUFFLE, {kShuffle}, build_channel_shuffle}});
 }
 
 }  // namespace thimble::ml_train

@@ -69,8 +69,8 @@ void build_matmul(LayerBuild& b) {
   b.require_inputs(2, 2);
   const Dim x = b.dim(0);
   const Dim y = b.dim(1);
-  b.require(x.c == y.c && x.w == y.h, "expected c:h:k and c:k:w, got " + to_string(x) + " and " +
-                                          to_string(y));
+  b.require(x.c == y.c && x.w == y.h,
+            "expected c:h:k and c:k:w, got " + to_string(x) + " and " + to_string(y));
   b.put_plain(matmul(b.plain(0), b.plain(1)), {x.c, x.h, y.w});
 }
 

@@ -38,8 +38,7 @@ void build_cross_softmax(LayerBuild& b) {
   b.require_inputs(1, 1);
   const Value x = b.plain();
   if (b.shared().training) {
-    b.add_loss(
-        softmax_cross_entropy(x, b.label(b.dim()), {.reduction = Reduction::batch_mean}));
+    b.add_loss(softmax_cross_entropy(x, b.label(b.dim()), {.reduction = Reduction::batch_mean}));
   }
   b.put_plain(softmax(x), b.dim());
 }

@@ -58,11 +58,11 @@ void build_split(LayerBuild& b) {
   b.require_inputs(1, 1);
   const int64_t axis = axis_of(b);
   Dim out = b.dim();
-  const int64_t parts = b.props.has("split_number") ? b.props.count("split_number")
-                                                    : extent(out, axis);
-  b.require(extent(out, axis) % parts == 0,
-            "split_number " + std::to_string(parts) + " does not divide axis " +
-                std::to_string(axis) + " of " + to_string(out));
+  const int64_t parts =
+      b.props.has("split_number") ? b.props.count("split_number") : extent(out, axis);
+  b.require(extent(out, axis) % parts == 0, "split_number " + std::to_string(parts) +
+                                                " does not divide axis " + std::to_string(axis) +
+                                                " of " + to_string(out));
   b.require(parts == b.output_count(),
             "it has " + std::to_string(parts) + " outputs, of which other layers use the first " +
                 std::to_string(b.output_count()) + "; use the last one, too");

@@ -1,8 +1,8 @@
 // Normalization.
 #include <layer.h>
+#include <thimble/ops/affine.h>
 #include <thimble/ops/batch_norm.h>
 #include <thimble/ops/div.h>
-#include <thimble/ops/affine.h>
 #include <thimble/ops/layer_norm.h>
 #include <thimble/ops/norm.h>
 #include <thimble/ops/reshape.h>
@@ -30,7 +30,9 @@ constexpr Property kBatchNorm[] = {
     {"bias_decay", Kind::real, "0"},
 };
 
-int64_t extent(const Dim& dim, int64_t axis) { return axis == 1 ? dim.c : axis == 2 ? dim.h : dim.w; }
+int64_t extent(const Dim& dim, int64_t axis) {
+  return axis == 1 ? dim.c : axis == 2 ? dim.h : dim.w;
+}
 
 void build_batch_norm(LayerBuild& b) {
   b.require_inputs(1, 1);

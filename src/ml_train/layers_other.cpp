@@ -70,8 +70,7 @@ void add_other_layers(std::vector<LayerKind>& kinds) {
   refuse("time_dist", LAYER_TIME_DIST, "is made by distribute=true of the layer that it repeats");
   refuse("backbone_tflite", LAYER_BACKBONE_TFLITE,
          "models of TensorFlow Lite are read by thimble import, not within a network");
-  refuse("backbone_nnstreamer", LAYER_BACKBONE_NNSTREAMER,
-         "NNStreamer's models cannot be read");
+  refuse("backbone_nnstreamer", LAYER_BACKBONE_NNSTREAMER, "NNStreamer's models cannot be read");
 }
 
 }  // namespace thimble::ml_train

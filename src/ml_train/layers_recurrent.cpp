@@ -115,8 +115,7 @@ class Recurrence {
   Value reset_before(Value from_x, Value h, const RecurrentWeights& w) {
     const std::vector<Value> a = split(from_x, 3);
     const std::vector<Value> matrices = split(w.hh, 3, 0);
-    const std::vector<Value> biases =
-        w.bias_hh ? split(w.bias_hh, 3, 0) : std::vector<Value>(3);
+    const std::vector<Value> biases = w.bias_hh ? split(w.bias_hh, 3, 0) : std::vector<Value>(3);
     const Value r = gate(add(a[0], dense(h, matrices[0], biases[0])));
     const Value z = gate(add(a[1], dense(h, matrices[1], biases[1])));
     return mixed(z, h, act(add(a[2], dense(mul(r, h), matrices[2], Value()))));
@@ -225,8 +224,8 @@ Value row_of(LayerBuild& b, int i) {
 void require_states(LayerBuild& b, int count) {
   b.require_inputs(1 + count, 1 + count);
   for (int i = 1; i <= count; ++i) {
-    b.require(b.dim(i).w == b.props.count("unit"), "expected states of the width of unit, got " +
-                                                       to_string(b.dim(i)));
+    b.require(b.dim(i).w == b.props.count("unit"),
+              "expected states of the width of unit, got " + to_string(b.dim(i)));
   }
 }
 
@@ -250,9 +249,9 @@ void build_zoneout_cell(LayerBuild& b) {
   b.require(layer.is_usual(), "zoneout is for the activations tanh and sigmoid alone");
   const double h_rate = b.props.real("hidden_state_zoneout_rate");
   const double c_rate = b.props.real("cell_state_zoneout_rate");
-  const LstmState next = lstm_cell(row_of(b, 0), row_of(b, 1), row_of(b, 2),
-                                   layer.weights(b.dim().w),
-                                   {.zoneout_h = h_rate, .zoneout_c = c_rate, .name = b.name()});
+  const LstmState next =
+      lstm_cell(row_of(b, 0), row_of(b, 1), row_of(b, 2), layer.weights(b.dim().w),
+                {.zoneout_h = h_rate, .zoneout_c = c_rate, .name = b.name()});
   put_row(b, next.h, layer.units());
   put_row(b, next.c, layer.units());
 }
@@ -265,7 +264,9 @@ void add_recurrent_layers(std::vector<LayerKind>& kinds) {
     own.insert(own.begin(), {kRecurrent, weight_properties()});
     kinds.push_back({type, number, std::move(own), std::move(build)});
   };
-  const auto sequence = [](Cell cell) { return [cell](LayerBuild& b) { build_sequence(b, cell); }; };
+  const auto sequence = [](Cell cell) {
+    return [cell](LayerBuild& b) { build_sequence(b, cell); };
+  };
   const auto single = [](Cell cell) { return [cell](LayerBuild& b) { build_cell(b, cell); }; };
   add("rnn", LAYER_RNN, {kSequence}, sequence(Cell::rnn));
   add("lstm", LAYER_LSTM, {kSequence, kGates, kLstm}, sequence(Cell::lstm));

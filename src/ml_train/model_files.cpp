@@ -22,9 +22,8 @@ void ModelNode::load_ini(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw std::invalid_argument("[" + path + "] cannot be read");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
-  IniModel ini =
-      read_ini_model(text, path, std::filesystem::path(path).parent_path().string());
-  for (const auto& [key, value] : ini.properties) props_.set(key, value);
+  IniModel ini = read_ini_model(text, path, std::filesystem::path(path).parent_path().string());
+  for (const auto& [key, value] : ini.properties) set_property(key, value);
   if (ini.optimizer) optimizer_ = ini.optimizer;
   for (auto& [mode, dataset] : ini.datasets) datasets_[mode] = dataset;
   for (auto& layer : ini.layers) add(std::move(layer));

@@ -28,12 +28,12 @@ int failed(int status, const std::string& why) {
 
 ModelNode::ModelNode(const std::vector<std::string>& properties)
     : props_("model", {model_properties(), train_properties()}) {
-  props_.set(properties);
+  setProperty(properties);
 }
 
 void ModelNode::setProperty(const std::vector<std::string>& values) {
   const int64_t batch = batch_size();
-  props_.set(values);
+  for (const auto& [key, value] : parse_pairs(props_.owner(), values)) set_property(key, value);
   if (batch_size() != batch) drop_trainer();
 }
 

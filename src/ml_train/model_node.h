@@ -53,8 +53,7 @@ class ModelNode : public ml::train::Model {
   int reinitialize() override;
   int allocate(ml::train::ExecutionMode mode) override;
   int train(const std::vector<std::string>& values, std::function<bool(void*)> stop,
-            void* stop_data, std::function<void(void*)> epoch_complete,
-            void* epoch_data) override;
+            void* stop_data, std::function<void(void*)> epoch_complete, void* epoch_data) override;
   std::vector<float*> inference(unsigned int batch, const std::vector<float*>& input,
                                 const std::vector<float*>& label) override;
   std::vector<float*> incremental_inference(unsigned int batch, const std::vector<float*>& input,
@@ -96,6 +95,7 @@ class ModelNode : public ml::train::Model {
   friend class TrainingRun;
   friend class BinFile;
 
+  void set_property(const std::string& key, const std::string& value);
   void add(std::shared_ptr<LayerNode> layer);
   void load_ini(const std::string& path);
   // weights_path: the key save_path; empty: the model's own.

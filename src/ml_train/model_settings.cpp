@@ -43,8 +43,8 @@ int64_t bytes_of(const std::string& text) {
   const std::string plain = lower(without_blanks(text));
   const size_t digits = std::min(plain.find_first_not_of("0123456789."), plain.size());
   static const std::map<std::string, double> units = {
-      {"", 1.0},          {"b", 1.0},           {"kib", 1024.0},   {"mib", 1048576.0},
-      {"gib", 1073741824.0}, {"kb", 1e3},       {"mb", 1e6},       {"gb", 1e9}};
+      {"", 1.0},   {"b", 1.0},  {"kib", 1024.0}, {"mib", 1048576.0}, {"gib", 1073741824.0},
+      {"kb", 1e3}, {"mb", 1e6}, {"gb", 1e9}};
   const auto unit = units.find(plain.substr(digits));
   const bool is_number = digits > 0 && digits < 16 && plain[0] != '.' &&
                          std::count(plain.begin(), plain.end(), '.') <= 1;
@@ -74,6 +74,11 @@ std::vector<ParamGroup> groups_of(const WeightStore& weights, bool decouples) {
 }
 
 }  // namespace
+
+void ModelNode::set_property(const std::string& key, const std::string& value) {
+  if (key == "memory_budget") static_cast<void>(bytes_of(value));
+  props_.set(key, value);
+}
 
 std::span<const Property> model_properties() { return kModel; }
 std::span<const Property> train_properties() { return kTrain; }
@@ -128,7 +133,8 @@ TrainerOptions ModelNode::trainer_options() const {
   }
   options.batch = batch_size();
   options.threads = static_cast<int>(props_.count("threads"));
-  if (props_.given("memory_budget")) options.memory_budget = bytes_of(props_.choice("memory_budget"));
+  if (props_.given("memory_budget"))
+    options.memory_budget = bytes_of(props_.choice("memory_budget"));
   options.swap = Swap::never;
   if (props_.boolean("memory_swap") || props_.boolean("fsu")) {
     options.swap = Swap::automatic;

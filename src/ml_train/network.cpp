@@ -133,8 +133,8 @@ class Realizer {
     for (size_t i = 0; i < count; ++i) {
       if (read.contains(nodes_[i].name()) || nodes_[i].layer->kind().is_loss) continue;
       if (settings_.loss == "mse") {
-        nodes_.push_back(made_node("mse", "mse" + std::to_string(counter++), {},
-                                   {{nodes_[i].name(), 0}}));
+        nodes_.push_back(
+            made_node("mse", "mse" + std::to_string(counter++), {}, {{nodes_[i].name(), 0}}));
         continue;
       }
       const bool is_activation = nodes_[i].layer->getType() == "activation";

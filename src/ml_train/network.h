@@ -19,8 +19,8 @@ struct Node {
 
 // How a network is made from its declaration.
 struct NetworkSettings {
-  bool training = true;                  // append a loss
-  std::string loss;                      // "mse", "cross" or empty
+  bool training = true;                   // append a loss
+  std::string loss;                       // "mse", "cross" or empty
   std::vector<std::string> input_layers;  // sources, in the order of inputs; empty: as they come
   std::vector<std::string> label_layers;
 };

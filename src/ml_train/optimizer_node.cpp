@@ -23,15 +23,18 @@ constexpr Property kAdam[] = {
     {"torch_ref", Kind::boolean, "false"},
 };
 constexpr Property kAdamW[] = {
-    {"learning_rate", Kind::real, "0.001"},  {"beta1", Kind::real, "0.9"},
-    {"beta2", Kind::real, "0.999"},          {"epsilon", Kind::real, "1e-8"},
-    {"torch_ref", Kind::boolean, "false"},   {"weight_decay", Kind::real, "0"},
-    {"amsgrad", Kind::boolean, "false"},     {"maximize", Kind::boolean, "false"},
+    {"learning_rate", Kind::real, "0.001"}, {"beta1", Kind::real, "0.9"},
+    {"beta2", Kind::real, "0.999"},         {"epsilon", Kind::real, "1e-8"},
+    {"torch_ref", Kind::boolean, "false"},  {"weight_decay", Kind::real, "0"},
+    {"amsgrad", Kind::boolean, "false"},    {"maximize", Kind::boolean, "false"},
 };
 constexpr Property kRmsProp[] = {
-    {"learning_rate", Kind::real, "0.001"}, {"rho", Kind::real, "0.9"},
-    {"alpha", Kind::real},                  {"epsilon", Kind::real, "1e-7"},
-    {"torch_ref", Kind::boolean, "false"},  {"weight_decay", Kind::real, "0"},
+    {"learning_rate", Kind::real, "0.001"},
+    {"rho", Kind::real, "0.9"},
+    {"alpha", Kind::real},
+    {"epsilon", Kind::real, "1e-7"},
+    {"torch_ref", Kind::boolean, "false"},
+    {"weight_decay", Kind::real, "0"},
 };
 
 constexpr Property kConstant[] = {{"learning_rate", Kind::real, nullptr, "", 0, true}};
@@ -224,10 +227,14 @@ std::unique_ptr<Optimizer> createOptimizer(const std::string& type,
 std::unique_ptr<Optimizer> createOptimizer(const OptimizerType& type,
                                            const std::vector<std::string>& properties) {
   switch (type) {
-    case ADAM: return createOptimizer("adam", properties);
-    case SGD: return createOptimizer("sgd", properties);
-    case ADAMW: return createOptimizer("adamw", properties);
-    case UNKNOWN: break;
+    case ADAM:
+      return createOptimizer("adam", properties);
+    case SGD:
+      return createOptimizer("sgd", properties);
+    case ADAMW:
+      return createOptimizer("adamw", properties);
+    case UNKNOWN:
+      break;
   }
   throw std::invalid_argument("[optimizer] the type is unknown");
 }
@@ -240,10 +247,14 @@ std::unique_ptr<LearningRateScheduler> createLearningRateScheduler(
 std::unique_ptr<LearningRateScheduler> createLearningRateScheduler(
     const LearningRateSchedulerType& type, const std::vector<std::string>& properties) {
   switch (type) {
-    case CONSTANT: return createLearningRateScheduler("constant", properties);
-    case EXPONENTIAL: return createLearningRateScheduler("exponential", properties);
-    case STEP: return createLearningRateScheduler("step", properties);
-    case COSINE: return createLearningRateScheduler("cosine", properties);
+    case CONSTANT:
+      return createLearningRateScheduler("constant", properties);
+    case EXPONENTIAL:
+      return createLearningRateScheduler("exponential", properties);
+    case STEP:
+      return createLearningRateScheduler("step", properties);
+    case COSINE:
+      return createLearningRateScheduler("cosine", properties);
   }
   throw std::invalid_argument("[learning_rate_scheduler] the type is unknown");
 }

@@ -74,29 +74,40 @@ bool is_padding(const std::string& value) {
 
 std::string comma_list(const std::string& words) {
   std::string list;
-  for (const std::string& word : split_text(words, ' '))
-    list += (list.empty() ? "" : ", ") + word;
+  for (const std::string& word : split_text(words, ' ')) list += (list.empty() ? "" : ", ") + word;
   return list;
 }
 
 std::string expected(const Property& property) {
   const std::string size = std::to_string(property.size);
   switch (property.kind) {
-    case Kind::boolean: return "true or false";
-    case Kind::count: return "a whole number from 0";
-    case Kind::positive: return "a whole number from 1";
+    case Kind::boolean:
+      return "true or false";
+    case Kind::count:
+      return "a whole number from 0";
+    case Kind::positive:
+      return "a whole number from 1";
     case Kind::integers:
       return (property.size > 0 ? size + " whole numbers" : std::string("whole numbers")) +
              " from 1, with commas between";
-    case Kind::real: return "a decimal number";
-    case Kind::reals: return "decimal numbers, with commas between";
-    case Kind::name: return "a name of letters, digits and . _ / -, a letter or digit first";
-    case Kind::names: return "names, with commas between";
-    case Kind::connections: return "names of layers, with commas between: a, b(1)";
-    case Kind::choice: return "one of " + comma_list(property.choices);
-    case Kind::text: return "a text";
-    case Kind::shape: return "up to four sizes: channel:height:width";
-    case Kind::shapes: return "shapes such as 3:28:28, with commas between";
+    case Kind::real:
+      return "a decimal number";
+    case Kind::reals:
+      return "decimal numbers, with commas between";
+    case Kind::name:
+      return "a name of letters, digits and . _ / -, a letter or digit first";
+    case Kind::names:
+      return "names, with commas between";
+    case Kind::connections:
+      return "names of layers, with commas between: a, b(1)";
+    case Kind::choice:
+      return "one of " + comma_list(property.choices);
+    case Kind::text:
+      return "a text";
+    case Kind::shape:
+      return "up to four sizes: channel:height:width";
+    case Kind::shapes:
+      return "shapes such as 3:28:28, with commas between";
     case Kind::padding:
       return std::string("valid, same, ") +
              (property.choices[0] ? comma_list(property.choices) + ", " : "") +
@@ -195,15 +206,23 @@ std::string PropertySet::canonical(const Property& property, const std::string& 
   };
   bool valid = false;
   switch (property.kind) {
-    case Kind::boolean: valid = text == "true" || text == "false"; break;
-    case Kind::count: valid = whole(text, 0).has_value(); break;
-    case Kind::positive: valid = whole(text, 1).has_value(); break;
+    case Kind::boolean:
+      valid = text == "true" || text == "false";
+      break;
+    case Kind::count:
+      valid = whole(text, 0).has_value();
+      break;
+    case Kind::positive:
+      valid = whole(text, 1).has_value();
+      break;
     case Kind::integers: {
       const auto parts = static_cast<int>(split_text(text, ',').size());
       valid = all_parts(text, whole_from(1)) && (property.size == 0 || parts == property.size);
       break;
     }
-    case Kind::real: valid = decimal(text).has_value(); break;
+    case Kind::real:
+      valid = decimal(text).has_value();
+      break;
     case Kind::reals:
       valid = all_parts(text, [](const std::string& part) { return decimal(part).has_value(); });
       break;
@@ -223,13 +242,18 @@ std::string PropertySet::canonical(const Property& property, const std::string& 
       text = lower(text);
       valid = is_choice(property, text);
       break;
-    case Kind::shape: valid = is_shape(text); break;
-    case Kind::shapes: valid = all_parts(text, is_shape); break;
+    case Kind::shape:
+      valid = is_shape(text);
+      break;
+    case Kind::shapes:
+      valid = all_parts(text, is_shape);
+      break;
     case Kind::padding:
       text = lower(text);
       valid = is_padding(text) || is_choice(property, text);
       break;
-    case Kind::text: break;
+    case Kind::text:
+      break;
   }
   if (!valid) refuse(property.key, value, "expected " + expected(property));
   return text;

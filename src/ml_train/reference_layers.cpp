@@ -57,8 +57,7 @@ class Copies {
            const std::string& weights_of,
            const std::function<void(std::shared_ptr<LayerNode>)>& add) const {
     for (const Reference& from : references_) {
-      auto copy =
-          std::make_shared<LayerNode>(from.layer->kind(), std::vector<std::string>());
+      auto copy = std::make_shared<LayerNode>(from.layer->kind(), std::vector<std::string>());
       copy->props() = from.layer->props();
       copy->props().set("name", scope_ + "/" + from.name + step);
       std::vector<Connection> inputs;
@@ -109,7 +108,8 @@ class Copies {
     for (const auto& layer : reference) {
       auto known = std::dynamic_pointer_cast<LayerNode>(layer);
       if (!known) fail("are the layers of createLayer alone");
-      Reference made{known, known->props().choice("name"), known->props().connections("input_layers")};
+      Reference made{known, known->props().choice("name"),
+                     known->props().connections("input_layers")};
       if (made.name.empty()) fail("need names: a " + known->getType() + " has none");
       const bool is_source = known->props().given("input_shape") || makes_its_own(*known);
       if (made.inputs.empty() && !is_source && !references_.empty()) {
@@ -194,9 +194,9 @@ class Unrolled {
     for (Connection& input : inputs) {
       if (!has(sequences, input.layer)) continue;
       const std::string row = copies_.scope() + "/" + input.layer + "/row_" + std::to_string(k);
-      add_(make_layer("slice", {"name=" + row, "input_layers=" + Copies::text_of({input}), "axis=2",
-                                "start_index=" + std::to_string(k + 1),
-                                "end_index=" + std::to_string(k + 2)}));
+      add_(make_layer(
+          "slice", {"name=" + row, "input_layers=" + Copies::text_of({input}), "axis=2",
+                    "start_index=" + std::to_string(k + 1), "end_index=" + std::to_string(k + 2)}));
       input = {row, 0};
     }
     return inputs;
@@ -211,8 +211,7 @@ class Unrolled {
       add_(make_layer("concat",
                       {"name=" + result, "axis=2", "input_layers=" + Copies::text_of(all)}));
     }
-    add_(make_layer("identity",
-                    {"name=" + copies_.scope() + "/" + end, "input_layers=" + result}));
+    add_(make_layer("identity", {"name=" + copies_.scope() + "/" + end, "input_layers=" + result}));
   }
 
   Copies& copies_;

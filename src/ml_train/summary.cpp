@@ -11,8 +11,7 @@ namespace {
 constexpr int kColumn = 20;
 
 void print_row(std::ostream& out, const std::vector<std::string>& cells) {
-  for (const std::string& cell : cells)
-    out << std::setw(kColumn) << cell.substr(0, kColumn - 1);
+  for (const std::string& cell : cells) out << std::setw(kColumn) << cell.substr(0, kColumn - 1);
   out << "\n";
 }
 

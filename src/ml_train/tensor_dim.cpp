@@ -13,19 +13,32 @@ namespace {
 const char* name_of(TensorDim::DataType type) {
   using Type = TensorDim::DataType;
   switch (type) {
-    case Type::QINT4: return "QINT4";
-    case Type::QINT8: return "QINT8";
-    case Type::QINT16: return "QINT16";
-    case Type::BCQ: return "BCQ";
-    case Type::Q4_K: return "Q4_K";
-    case Type::Q6_K: return "Q6_K";
-    case Type::Q4_0: return "Q4_0";
-    case Type::UINT4: return "UINT4";
-    case Type::UINT8: return "UINT8";
-    case Type::UINT16: return "UINT16";
-    case Type::UINT32: return "UINT32";
-    case Type::FP16: return "FP16";
-    case Type::FP32: return "FP32";
+    case Type::QINT4:
+      return "QINT4";
+    case Type::QINT8:
+      return "QINT8";
+    case Type::QINT16:
+      return "QINT16";
+    case Type::BCQ:
+      return "BCQ";
+    case Type::Q4_K:
+      return "Q4_K";
+    case Type::Q6_K:
+      return "Q6_K";
+    case Type::Q4_0:
+      return "Q4_0";
+    case Type::UINT4:
+      return "UINT4";
+    case Type::UINT8:
+      return "UINT8";
+    case Type::UINT16:
+      return "UINT16";
+    case Type::UINT32:
+      return "UINT32";
+    case Type::FP16:
+      return "FP16";
+    case Type::FP32:
+      return "FP32";
   }
   return "";
 }
@@ -148,11 +161,14 @@ std::vector<int> TensorDim::getEffectiveDimension(bool dynamic) const {
 unsigned int TensorDim::getDataTypeSize() const {
   switch (type_.data_type) {
     case DataType::FP32:
-    case DataType::UINT32: return 4;
+    case DataType::UINT32:
+      return 4;
     case DataType::FP16:
     case DataType::QINT16:
-    case DataType::UINT16: return 2;
-    default: return 1;
+    case DataType::UINT16:
+      return 2;
+    default:
+      return 1;
   }
 }
 

@@ -22,9 +22,8 @@ class BatchSource : public data::Source {
   BatchSource(const BuiltNetwork& network, const SampleBatch& batch) : batch_(batch) {
     const auto declare = [&](const std::vector<Port>& ports, bool label) {
       for (const Port& port : ports) {
-        fields_.push_back({.name = port.name,
-                           .shape = {port.dim.c, port.dim.h, port.dim.w},
-                           .is_label = label});
+        fields_.push_back(
+            {.name = port.name, .shape = {port.dim.c, port.dim.h, port.dim.w}, .is_label = label});
         elements_.push_back(port.dim.elements());
       }
     };
@@ -35,9 +34,8 @@ class BatchSource : public data::Source {
   [[nodiscard]] const std::vector<data::Field>& fields() const override { return fields_; }
   void read(int64_t index, std::span<void* const> out) const override {
     for (size_t i = 0; i < out.size(); ++i) {
-      const std::vector<float>& values = i < batch_.inputs.size()
-                                             ? batch_.inputs[i]
-                                             : batch_.labels[i - batch_.inputs.size()];
+      const std::vector<float>& values =
+          i < batch_.inputs.size() ? batch_.inputs[i] : batch_.labels[i - batch_.inputs.size()];
       const auto n = static_cast<size_t>(elements_[i]);
       std::memcpy(out[i], values.data() + static_cast<size_t>(index) * n, n * sizeof(float));
     }
@@ -191,8 +189,7 @@ class TrainingRun {
 };
 
 int ModelNode::train(const std::vector<std::string>& values, std::function<bool(void*)> stop,
-                     void* stop_data, std::function<void(void*)> epoch_complete,
-                     void* epoch_data) {
+                     void* stop_data, std::function<void(void*)> epoch_complete, void* epoch_data) {
   for (const auto& [key, value] : parse_pairs("train", values)) {
     PropertySet allowed("train", {train_properties()});
     allowed.set(key, value);

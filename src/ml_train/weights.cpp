@@ -63,12 +63,15 @@ double normal(std::mt19937& random) {
 }
 
 std::vector<float> initial_values(const Weight& w, std::mt19937& random) {
-  std::vector<float> values(static_cast<size_t>(w.elements()), w.initializer == "ones" ? 1.0F : 0.0F);
+  std::vector<float> values(static_cast<size_t>(w.elements()),
+                            w.initializer == "ones" ? 1.0F : 0.0F);
   if (w.initializer == "ones" || w.initializer == "zeros") return values;
   const Fans fans = fans_of(w.dims);
   const bool lecun = w.initializer.starts_with("lecun");
   const bool xavier = w.initializer.starts_with("xavier");
-  const double variance = lecun ? 1.0 / fans.in : xavier ? 2.0 / (fans.in + fans.out) : 2.0 / fans.in;
+  const double variance = lecun    ? 1.0 / fans.in
+                          : xavier ? 2.0 / (fans.in + fans.out)
+                                   : 2.0 / fans.in;
   const bool is_uniform = w.initializer.ends_with("uniform");
   const double limit = std::sqrt(3.0 * variance);
   for (float& value : values) {
@@ -125,7 +128,8 @@ void WeightStore::write(Weight& weight, std::span<const float> values, const std
     std::copy(values.begin(), values.end(), weight.values.begin());
   }
   if (trainer_ != nullptr) {
-    trainer_->set_parameter(in_trainer(weight, state), Array(weight.in_graph(values), weight.shape));
+    trainer_->set_parameter(in_trainer(weight, state),
+                            Array(weight.in_graph(values), weight.shape));
   }
 }
 

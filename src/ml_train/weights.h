@@ -23,12 +23,12 @@ using Dims = std::array<int64_t, 4>;  // batch, channel, height, width
 using Axes = std::array<int, 4>;
 
 struct Weight {
-  std::string name;          // "conv2d0:filter", in the graph too
-  Dims dims{1, 1, 1, 1};     // as users see it, row-major
-  Axes order{0, 1, 2, 3};    // axes of dims in the order in which the graph has them
+  std::string name;           // "conv2d0:filter", in the graph too
+  Dims dims{1, 1, 1, 1};      // as users see it, row-major
+  Axes order{0, 1, 2, 3};     // axes of dims in the order in which the graph has them
   int64_t swapped_gates = 0;  // blocks of this width, of which the graph has the first two swapped
-  Shape shape;               // in the graph: as many elements
-  std::string initializer;   // "zeros", "xavier_uniform", ...
+  Shape shape;                // in the graph: as many elements
+  std::string initializer;    // "zeros", "xavier_uniform", ...
   bool trainable = true;
   bool is_statistic = false;  // never trained
   double decay = 0.0;         // added to the gradient, times the weight

@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <exception>
+#include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace thimble::test::ml_train_test {
@@ -21,6 +24,16 @@ inline std::vector<float> numbers(size_t count, double seed, double scale = 0.5,
         shift + scale * std::sin(0.9 * at + 0.37 * static_cast<double>(i % 7) + seed));
   }
   return values;
+}
+
+// The message of the exception that a function throws; empty without one.
+inline std::string message_of(const std::function<void()>& function) {
+  try {
+    function();
+    return "";
+  } catch (const std::exception& error) {
+    return error.what();
+  }
 }
 
 // Samples one after the other in each tensor.

@@ -6,7 +6,6 @@
 #include <fstream>
 #include <string>
 
-#include "harness/error_of.h"
 #include "io/temporary_folder.h"
 #include "ml_train/generator.h"
 #include "ml_train/ini_model.h"
@@ -59,7 +58,7 @@ Activation = softmax
 )";
 
 std::string read_error(const std::string& text) {
-  return error_of([&] { static_cast<void>(ml_train::read_ini_model(text, "m.ini", "")); });
+  return message_of([&] { static_cast<void>(ml_train::read_ini_model(text, "m.ini", "")); });
 }
 
 void write(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
@@ -72,8 +71,8 @@ TEST(ml_train_ini, reads_a_model_that_trains) {
   EXPECT_EQ(model->loadFromConfig(folder / "m.ini"), -22);  // a second time
   ASSERT_EQ(model->compile(), 0);
   ASSERT_EQ(model->initialize(), 0);
-  Samples samples{.inputs = {numbers(4 * 16, 1.0)}, .labels = {std::vector<float>(12, 0.0F)},
-                  .count = 4};
+  Samples samples{
+      .inputs = {numbers(4 * 16, 1.0)}, .labels = {std::vector<float>(12, 0.0F)}, .count = 4};
   for (size_t i = 0; i < 4; ++i) samples.labels[0][i * 3 + i % 3] = 1.0F;
   model->setDataset(ml::train::DatasetModeType::MODE_TRAIN, dataset_of(samples));
   testing::internal::CaptureStdout();
@@ -154,8 +153,8 @@ TEST(ml_train_reference_layers, unroll_a_cell_as_the_recurrent_layer_does) {
     if (unrolled) {
       model->addLayer(createLayer("input", {"name=h", "input_shape=1:1:2"}));
       model->addWithReferenceLayers(
-          {createLayer("rnncell", {"name=cell", "unit=2", "input_layers=x,h"})}, "net",
-          {"x", "h"}, {"cell"}, {"cell"}, ml::train::ReferenceLayersType::RECURRENT,
+          {createLayer("rnncell", {"name=cell", "unit=2", "input_layers=x,h"})}, "net", {"x", "h"},
+          {"cell"}, {"cell"}, ml::train::ReferenceLayersType::RECURRENT,
           {"unroll_for=3", "recurrent_input=cell(1)", "recurrent_output=cell",
            "input_is_sequence=x", "as_sequence=cell"});
     } else {

@@ -4,6 +4,7 @@
 #include <model.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -64,11 +65,11 @@ std::shared_ptr<ml::train::Optimizer> optimizer_of(const std::string& text) {
   return optimizer;
 }
 
-class Run {
+class GoldenRun {
  public:
-  explicit Run(const json& golden) : golden_(golden) {
-    std::vector<std::string> of_model{"loss=" + golden["loss"].get<std::string>(),
-                                      "batch_size=3", "threads=1"};
+  explicit GoldenRun(const json& golden) : golden_(golden) {
+    std::vector<std::string> of_model{"loss=" + golden["loss"].get<std::string>(), "batch_size=3",
+                                      "threads=1"};
     std::string of_input;
     for (const json& property : golden["model"]) {
       const auto text = property.get<std::string>();
@@ -126,7 +127,7 @@ class Run {
   void set_weights() {
     model_->forEachLayer(
         [](ml::train::Layer& layer, nntrainer::RunLayerContext&, void* data) {
-          auto& self = *static_cast<Run*>(data);
+          auto& self = *static_cast<GoldenRun*>(data);
           std::vector<float*> values;
           std::vector<ml::train::TensorDim> dims;
           layer.getWeights(values, dims);
@@ -161,8 +162,8 @@ class Run {
     samples_.count = kBatch;
     double seed = 10.0;
     for (const json& dims : golden_["inputs"]) {
-      samples_.inputs.push_back(numbers(kBatch * product(dims), seed++, golden_["scale"],
-                                        golden_["shift"]));
+      samples_.inputs.push_back(
+          numbers(kBatch * product(dims), seed++, golden_["scale"], golden_["shift"]));
     }
     if (const auto indexes = golden_["indexes"].get<size_t>(); indexes > 0) {
       auto& input = samples_.inputs[0];
@@ -197,7 +198,7 @@ class Run {
 
 class ml_train_layers : public testing::TestWithParam<size_t> {};
 
-TEST_P(ml_train_layers, equals_pytorch) { Run(goldens()[GetParam()]).compare(); }
+TEST_P(ml_train_layers, equals_pytorch) { GoldenRun(goldens()[GetParam()]).compare(); }
 
 INSTANTIATE_TEST_SUITE_P(, ml_train_layers, testing::Range<size_t>(0, goldens().size()),
                          [](const auto& test) {
@@ -206,14 +207,16 @@ INSTANTIATE_TEST_SUITE_P(, ml_train_layers, testing::Range<size_t>(0, goldens().
 
 // A type that is missing from the cases must be here, with the reason.
 TEST(ml_train_layer_types, are_all_compared) {
-  std::set<std::string> seen = {
-      "input",            // before every network
-      "activation",       // by every activation's case
-      "mse",              // the loss of most cases
-      "cross_sigmoid",    // loss=cross
-      "cross_softmax",    // loss=cross
-      "constant_derivative", "gather", "preprocess_flip",  // other_layers_test.cpp
-      "bottleneck", "vae_loss"};                           // random: the VAE learns
+  std::set<std::string> seen = {"input",          // before every network
+                                "activation",     // by every activation's case
+                                "mse",            // the loss of most cases
+                                "cross_sigmoid",  // loss=cross
+                                "cross_softmax",  // loss=cross
+                                "constant_derivative",
+                                "gather",
+                                "preprocess_flip",  // other_layers_test.cpp
+                                "bottleneck",
+                                "vae_loss"};  // random: the VAE learns
   for (const json& golden : goldens()) {
     for (const json& layer : golden["layers"]) seen.insert(parsed(layer.get<std::string>()).first);
   }

@@ -1,0 +1,141 @@
+// Layer types that are not compared with PyTorch.
+#include <gtest/gtest.h>
+#include <model.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "ml_train/generator.h"
+
+namespace thimble::test::ml_train_test {
+namespace {
+
+using ml::train::createLayer;
+using ml::train::createModel;
+using ml::train::createOptimizer;
+using ml::train::ModelType;
+
+struct Network {
+  std::unique_ptr<ml::train::Model> model;
+  Samples samples;
+  std::vector<float> losses;
+
+  explicit Network(const std::vector<std::string>& properties)
+      : model(createModel(ModelType::NEURAL_NET, properties)) {}
+  void add(const std::string& type, const std::vector<std::string>& properties) const {
+    model->addLayer(createLayer(type, properties));
+  }
+  void initialize(const std::string& optimizer, const std::vector<std::string>& properties) const {
+    model->setOptimizer(createOptimizer(optimizer, properties));
+    ASSERT_EQ(model->compile(), 0);
+    ASSERT_EQ(model->initialize(), 0);
+  }
+  void train(const std::vector<std::string>& properties) {
+    model->setDataset(ml::train::DatasetModeType::MODE_TRAIN, dataset_of(samples));
+    testing::internal::CaptureStdout();
+    ASSERT_EQ(model->train(
+                  properties, [](void*) { return false; }, nullptr,
+                  [](void* data) {
+                    auto* self = static_cast<Network*>(data);
+                    self->losses.push_back(self->model->getTrainingLoss());
+                  },
+                  this),
+              0);
+    static_cast<void>(testing::internal::GetCapturedStdout());
+  }
+};
+
+TEST(ml_train_layer, gather_takes_elements_by_their_index) {
+  Network net({"input_layers=x,i"});
+  net.add("input", {"name=x", "input_shape=1:2:4"});
+  net.add("input", {"name=i", "input_shape=1:2:3"});
+  net.add("gather", {"axis=3", "input_layers=x,i"});
+  ASSERT_EQ(net.model->compile(ml::train::ExecutionMode::INFERENCE), 0);
+  ASSERT_EQ(net.model->initialize(ml::train::ExecutionMode::INFERENCE), 0);
+  std::vector<float> x{0, 1, 2, 3, 10, 11, 12, 13};
+  std::vector<float> i{3, 0, 0, 1, 2, 3};
+  const float* y = net.model->inference(1, {x.data(), i.data()})[0];
+  EXPECT_EQ(std::vector<float>(y, y + 6), (std::vector<float>{3, 0, 0, 11, 12, 13}));
+}
+
+// The derivative by every output is 1: weights fall by the learning rate times the inputs' sums.
+TEST(ml_train_layer, constant_derivative_is_one) {
+  Network net({"batch_size=2", "threads=1"});
+  net.add("input", {"input_shape=1:1:2"});
+  net.add("fully_connected", {"name=fc", "unit=1", "weight_initializer=zeros"});
+  net.add("constant_derivative", {});
+  net.initialize("sgd", {"learning_rate=0.5"});
+  net.samples = {.inputs = {{1, 2, 3, 4}}, .labels = {}, .count = 2};
+  net.train({});
+  std::shared_ptr<ml::train::Layer> fc;
+  net.model->getLayer("fc", &fc);
+  EXPECT_FLOAT_EQ(fc->getWeights()[0][0], -2.0F);
+  EXPECT_FLOAT_EQ(fc->getWeights()[0][1], -3.0F);
+  EXPECT_FLOAT_EQ(fc->getWeights()[1][0], -1.0F);
+}
+
+TEST(ml_train_layer, preprocess_flip_leaves_images_at_inference_and_mirrors_half_in_training) {
+  Network net({"batch_size=32", "threads=1"});
+  net.add("input", {"input_shape=1:1:2"});
+  net.add("preprocess_flip", {"flip_direction=horizontal"});
+  net.add("fully_connected", {"name=fc", "unit=1", "weight_initializer=zeros"});
+  net.add("constant_derivative", {});
+  net.initialize("sgd", {"learning_rate=1"});
+  net.samples = {.inputs = {std::vector<float>(64, 0.0F)}, .labels = {}, .count = 32};
+  for (size_t i = 0; i < 64; i += 2) net.samples.inputs[0][i] = 1.0F;
+  net.train({});
+  std::shared_ptr<ml::train::Layer> fc;
+  net.model->getLayer("fc", &fc);
+  const float left = -fc->getWeights()[0][0];
+  const float right = -fc->getWeights()[0][1];
+  EXPECT_EQ(left + right, 32.0F);
+  EXPECT_GT(left, 4.0F);
+  EXPECT_GT(right, 4.0F);
+  std::vector<float> x{1.0F, 0.0F};
+  EXPECT_FLOAT_EQ(net.model->inference(1, {x.data()})[0][0],
+                  fc->getWeights()[0][0] + fc->getWeights()[1][0]);
+}
+
+// The custom layers of the VAE: a normal distribution's sample, and both parts of the loss.
+TEST(ml_train_layer, a_variational_autoencoder_learns) {
+  Network net({"batch_size=8", "threads=1"});
+  net.add("input", {"name=in", "input_shape=1:4:4"});
+  net.add("flatten", {"name=flat"});
+  net.add("fully_connected", {"name=h", "unit=16", "activation=relu", "input_layers=flat"});
+  net.add("fully_connected", {"name=mu", "unit=2", "input_layers=h"});
+  net.add("fully_connected", {"name=logvar", "unit=2", "input_layers=h"});
+  net.add("bottleneck", {"name=z", "input_layers=mu,logvar"});
+  net.add("fully_connected", {"name=d", "unit=16", "activation=relu", "input_layers=z"});
+  net.add("fully_connected", {"name=recon", "unit=16", "input_layers=d"});
+  net.add("vae_loss", {"input_layers=recon,mu,logvar"});
+  net.initialize("adam", {"learning_rate=0.01"});
+  net.samples.count = 16;
+  net.samples.inputs = {std::vector<float>(256, 0.0F)};
+  for (size_t i = 0; i < 256; ++i)
+    net.samples.inputs[0][i] = (i / 16 % 2 == 0) == (i % 4 < 2) ? 1.0F : 0.0F;
+  net.samples.labels = net.samples.inputs;
+  net.train({"epochs=80"});
+  EXPECT_LT(net.losses.back(), 0.6F * net.losses.front());
+  const float* y = net.model->inference(1, {net.samples.inputs[0].data()})[0];
+  for (size_t i = 0; i < 16; ++i) EXPECT_TRUE(y[i] >= 0.0F && y[i] <= 1.0F);
+}
+
+TEST(ml_train_layer, dropout_scales_what_it_leaves) {
+  Network net({"batch_size=64", "threads=1"});
+  net.add("input", {"input_shape=1:1:1"});
+  net.add("dropout", {"dropout_rate=0.5"});
+  net.add("fully_connected", {"name=fc", "unit=1", "weight_initializer=zeros"});
+  net.add("constant_derivative", {});
+  net.initialize("sgd", {"learning_rate=1"});
+  net.samples = {.inputs = {std::vector<float>(64, 1.0F)}, .labels = {}, .count = 64};
+  net.train({});
+  std::shared_ptr<ml::train::Layer> fc;
+  net.model->getLayer("fc", &fc);
+  const float sum = -fc->getWeights()[0][0];
+  EXPECT_EQ(std::fmod(sum, 2.0F), 0.0F);
+  EXPECT_NEAR(sum, 64.0F, 30.0F);
+}
+
+}  // namespace
+}  // namespace thimble::test::ml_train_test
