@@ -17,19 +17,15 @@ arm_op_parts="0|8"
 # The seed of random models: the same code gives the same verdict.
 random_models=seed=1
 
-total_passed=0
-total_failed=0
-total_skipped=0
-summary=()
-reasons=$(mktemp)
-failures=$(mktemp)
-trap 'rm -f "$reasons" "$failures"' EXIT
+# Files, because some stages run beside others.
+results=$(mktemp -d)
+totals=$results/totals summary=$results/summary reasons=$results/reasons failures=$results/failures
+touch "$totals" "$summary" "$reasons" "$failures"
+trap 'rm -rf "$results"' EXIT
 
 record() { # STAGE PASSED FAILED SKIPPED SECONDS
-  total_passed=$((total_passed + $2))
-  total_failed=$((total_failed + $3))
-  total_skipped=$((total_skipped + $4))
-  summary+=("$(printf '%-7s %5d passed %5d failed %5d skipped %5d s' "$@")")
+  echo "$2 $3 $4" >>"$totals"
+  printf '%-7s %5d passed %5d failed %5d skipped %5d s\n' "$@" >>"$summary"
 }
 
 # With randomized addresses some kernels leave too little room for the sanitizers' shadow memory.
@@ -58,7 +54,7 @@ run_ctest() { # STAGE [ctest options], in build/STAGE
   record "$stage" $((tests - failed - skipped)) "$failed" "$skipped" $((SECONDS - start))
   # <testcase name="..." ...> of a failed test holds status="fail".
   sed -n "s/.*<testcase name=\"\([^\"]*\)\".* status=\"fail\".*/$stage \1/p" "$report" >>"$failures"
-  summary+=("        $(grep -h -m 1 '^Vector targets: ' "build/$stage/Testing/Temporary/LastTest.log" || true)")
+  sed -n '/^Vector targets: /{s/^/        /p;q}' "build/$stage/Testing/Temporary/LastTest.log" >>"$summary"
   # The line below GoogleTest's "file:line: Skipped" says why.
   grep -h -A 1 ': Skipped$' "build/$stage/Testing/Temporary/LastTest.log" |
     grep -v -e ': Skipped$' -e '^--$' >>"$reasons" || true
@@ -66,6 +62,11 @@ run_ctest() { # STAGE [ctest options], in build/STAGE
 
 # The Python package of the development build. The full run has PyTorch, which some tests need.
 run_python() { # [quick]
+  if [ "${python[0]}" = -DTHIMBLE_BUILD_PYTHON=OFF ]; then
+    record python 0 0 1 0
+    echo "the Python package: pip could not install python/tests/requirements.txt" >>"$reasons"
+    return
+  fi
   local start=$SECONDS report=$PWD/build/dev/python.xml text=$PWD/build/dev/python.txt
   local python=build/python/bin/python
   if [ "${1-}" != quick ] && torch_environment; then python=$torch_python; fi
@@ -179,7 +180,6 @@ compare_bits() {
 # The mathematics of reference kernels on emulated microcontrollers: the host's bits.
 run_boards() {
   local start=$SECONDS found=build/dev/boards.txt counts
-  scripts/install_dependencies.sh boards || true
   tests/boards/same_bits.sh "$PWD" build/dev/bin/thimble | tee "$found" || true
   counts=$(tail -n 1 "$found")
   [[ $counts =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed,\ ([0-9]+)\ skipped$ ]] || die "no board was tested"
@@ -217,11 +217,23 @@ run_sanitizers() {
   run_ctest tsan --label-regex "^(${thread_suites// /|})$" --label-exclude slow
 }
 
+# What the development build is needed for when its own tests have run.
+run_after_dev() {
+  run_python
+  if [ "${python[0]}" = -DTHIMBLE_BUILD_PYTHON=ON ]; then
+    run_parity
+    run_onnx
+    run_wheel
+  fi
+  run_boards
+}
+
 scripts/install_dependencies.sh test
 # The whole run builds the benchmarks, too, so that they stay correct C++.
 benchmarks=(-DTHIMBLE_BUILD_BENCH=OFF)
 if [ "${1-}" != quick ]; then
   scripts/install_dependencies.sh bench
+  scripts/install_dependencies.sh boards || true
   benchmarks=(-DTHIMBLE_BUILD_BENCH=ON)
 fi
 python=(-DTHIMBLE_BUILD_PYTHON=OFF)
@@ -235,25 +247,21 @@ if [ "${1-}" = quick ]; then
 else
   RC_PARAMS=${RC_PARAMS-$random_models} run_ctest dev
 fi
-if [ "${python[0]}" = -DTHIMBLE_BUILD_PYTHON=ON ]; then
-  run_python "${1-}"
-  if [ "${1-}" != quick ]; then
-    run_parity
-    run_onnx
-    run_wheel
-  fi
+if [ "${1-}" = quick ]; then
+  run_python quick
 else
-  record python 0 0 1 0
-  echo "the Python package: pip could not install python/tests/requirements.txt" >>"$reasons"
-fi
-if [ "${1-}" != quick ]; then
+  # Most of what comes after is one process, and leaves a processor to the compilers.
+  run_after_dev >"$results/after_dev" 2>&1 &
+  after_dev=$! status=0
   run_arm
-  run_boards
+  wait $after_dev || status=$?
+  cat "$results/after_dev"
+  [ $status -eq 0 ] || die "a stage could not run; the lines above say why"
   run_sanitizers
 fi
 
 echo
-printf '%s\n' "${summary[@]}"
+cat "$summary"
 if [ -s "$reasons" ]; then
   echo "Skipped, and why:"
   sort "$reasons" | uniq -c
@@ -262,5 +270,5 @@ if [ -s "$failures" ]; then
   echo "Failed:"
   cat "$failures"
 fi
-echo "$total_passed passed, $total_failed failed, $total_skipped skipped"
-[ "$total_failed" -eq 0 ]
+awk '{ passed += $1; failed += $2; skipped += $3 }
+  END { print passed + 0 " passed, " failed + 0 " failed, " skipped + 0 " skipped"; exit failed > 0 }' "$totals"

@@ -9,9 +9,8 @@
 namespace thimble::plan {
 namespace {
 
-// Swap is tried for a series of targets, each lower by one part in kTargets. What is swapped is
-// chosen twice, by the rates of a file with each of these shares of the usual staging.
-constexpr int64_t kTargets = 64;
+// What is swapped is chosen twice for a series of targets, by the rates of a file with each of
+// these shares of the usual staging.
 constexpr double kSharesOfStaging[] = {1.0, 0.25};
 
 // A step with swap must be faster by this factor than one without that takes no more memory:
@@ -220,7 +219,8 @@ class BudgetSearch {
   // The smallest plan with transfers. By nominal rates, so that it is the same on every machine.
   [[nodiscard]] Candidate least_swapped(const Variant& variant, const SwapChooser& chooser) const {
     const SwapCosts nominal = SwapRates().costs(node_times(variant));
-    return with_transfers(variant, chooser.apply(chooser.choose(0, nominal, nominal)));
+    SwapChooser::Series series(chooser, nominal);
+    return with_transfers(variant, chooser.apply(series.choose(0, nominal)));
   }
 
   // With transfers: the fastest of a series of plans that keeps the budget, else the smallest. The
@@ -234,10 +234,11 @@ class BudgetSearch {
     for (const double share : kSharesOfStaging) {
       const auto staging = static_cast<int64_t>(share * static_cast<double>(rates_.staging_bytes));
       const SwapCosts costs = rates_.with_staging(rates_.staging_within(staging)).costs(node_ms);
-      for (int64_t target = variant.bytes; target > 0; target -= target / kTargets + 1) {
+      SwapChooser::Series series(chooser, costs);
+      for (int64_t target = variant.bytes; target > 0; target = next_target(target)) {
         if (target > budget_.bytes - rates_.least_staging_bytes) continue;
         const SwapRates rates = rates_.with_staging(staging_beside(target));
-        Transfers next = chooser.choose(target, costs, rates.costs(node_ms));
+        Transfers next = series.choose(target, rates.costs(node_ms));
         if (next.peak_bytes() > target) break;  // no plan is that small
         const double ms = computing_ms + next.times.stall_ms;
         // Packing takes long, so only what may be faster is packed.

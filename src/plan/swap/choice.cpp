@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
+
+#include "plan/swap/live_bytes.h"
 
 namespace thimble::plan {
 namespace {
@@ -9,7 +12,6 @@ namespace {
 // Least time of a transfer, so that scores stay finite.
 constexpr double kLeastAddedMs = 1e-9;
 
-// The score of a cut that is not computed yet.
 constexpr double kUnknown = std::numeric_limits<double>::infinity();
 
 // A change of an item's `out`.
@@ -19,18 +21,37 @@ struct Cut {
   bool ends = false;  // also before the first and after the last access
 };
 
+// What is known of a cut. Changes of its own item make it unknown.
+struct Known {
+  // The last computed bytes saved per millisecond; unknown is more than any. Cuts of other items
+  // only lower it.
+  double score = kUnknown;
+  double added_ms = kUnknown;
+};
+
+// Steps from first to before last.
+struct Span {
+  int first;
+  int last;
+};
+
 class Choosing {
  public:
-  Choosing(std::vector<SwapItem>& items, Live& live, const SwapOptions& options)
+  Choosing(std::vector<SwapItem>& items, const Live& live, const SwapOptions& options)
       : items_(items), live_(live), options_(options), steps_(static_cast<int>(live.size())) {
-    for (const SwapItem& each : items) scores_.emplace_back(each.out.size(), kUnknown);
+    for (const SwapItem& each : items) {
+      known_.emplace_back(each.out.size());
+      spans_.push_back(span_of(each));
+    }
   }
 
-  void run() {
+  // The live bytes that are left.
+  Live run() {
     if (options_.in_file) apply_given_cuts();
     while (cut_at_the_peak()) {
     }
     take_back();
+    return live_.values();
   }
 
  private:
@@ -43,24 +64,17 @@ class Choosing {
     }
   }
 
-  [[nodiscard]] bool may_be_in_file(const SwapItem& item) const {
-    return !item.persistent() || !options_.in_file || options_.in_file->count(item.name) > 0;
-  }
-
-  // Calls use(live) with the live bytes of each step that a cut frees.
+  // Calls use(first, last) for each range of steps that a cut frees.
   template <typename Use>
   void for_each_freed(const Cut& cut, const Use& use) {
     const std::vector<Access>& accesses = item(cut.item).accesses;
-    const auto visit = [&](int first, int last) {
-      for (int t = first; t < last; ++t) use(live_[static_cast<size_t>(t)]);
-    };
     if (cut.ends) {
-      visit(0, accesses.empty() ? steps_ : accesses.front().step);
-      if (!accesses.empty()) visit(accesses.back().step + 1, steps_);
+      use(0, accesses.empty() ? steps_ : accesses.front().step);
+      if (!accesses.empty()) use(accesses.back().step + 1, steps_);
     }
     if (cut.gap > 0) {
       const auto gap = static_cast<size_t>(cut.gap);
-      visit(accesses[gap - 1].step + 1, accesses[gap].step);
+      use(accesses[gap - 1].step + 1, accesses[gap].step);
     }
   }
 
@@ -70,18 +84,18 @@ class Choosing {
   }
 
   void apply(const Cut& cut, bool out) {
-    std::vector<double>& scores = scores_[static_cast<size_t>(cut.item)];
-    std::fill(scores.begin(), scores.end(), kUnknown);
+    std::vector<Known>& known = known_[static_cast<size_t>(cut.item)];
+    std::fill(known.begin(), known.end(), Known{});
     set_out(cut, item(cut.item).out, out);
     const int64_t added = out ? -item(cut.item).bytes : item(cut.item).bytes;
-    for_each_freed(cut, [added](int64_t& live) { live += added; });
+    for_each_freed(cut, [&](int first, int last) { live_.add(first, last, added); });
   }
 
   // Bytes above the target that a cut takes away, summed over the steps.
   [[nodiscard]] double benefit(const Cut& cut) {
     int64_t sum = 0;
-    for_each_freed(cut, [&, bytes = item(cut.item).bytes](int64_t live) {
-      sum += std::clamp<int64_t>(live - options_.target_bytes, 0, bytes);
+    for_each_freed(cut, [&, bytes = item(cut.item).bytes](int first, int last) {
+      sum += live_.above(options_.target_bytes, first, last, bytes);
     });
     return static_cast<double>(sum);
   }
@@ -107,7 +121,15 @@ class Choosing {
     return ms;
   }
 
-  // The cut of an item that frees memory at a step, or none.
+  // The steps in which a cut may free memory.
+  [[nodiscard]] Span span_of(const SwapItem& of) const {
+    if (of.accesses.empty() && !of.persistent()) return {0, 0};
+    if (!of.persistent()) return {of.accesses.front().step + 1, of.accesses.back().step};
+    const bool in_file = !options_.in_file || options_.in_file->count(of.name) > 0;
+    return {0, in_file ? steps_ : 0};
+  }
+
+  // The cut of an item that frees memory at a step of its span, or none.
   [[nodiscard]] Cut cut_at(int number, int step) {
     const SwapItem& of = item(number);
     const auto next = std::upper_bound(of.accesses.begin(), of.accesses.end(), step,
@@ -115,57 +137,69 @@ class Choosing {
     if (next != of.accesses.begin() && std::prev(next)->step == step) return {};
     const auto gap = static_cast<int>(next - of.accesses.begin());
     const bool inner = gap > 0 && next != of.accesses.end();
-    if (!inner && !of.persistent()) return {};  // not alive
-    if (of.out[static_cast<size_t>(gap)] != 0 || !may_be_in_file(of)) return {};
+    if (of.out[static_cast<size_t>(gap)] != 0) return {};
     return {number, inner ? gap : -1, of.persistent() && of.out.front() == 0};
   }
 
   bool cut_at_the_peak() {
-    const auto peak = std::max_element(live_.begin(), live_.end());
-    if (peak == live_.end() || *peak <= options_.target_bytes) return false;
-    const auto step = static_cast<int>(peak - live_.begin());
-    const Cut best = best_at(step);
+    if (live_.peak() <= options_.target_bytes) return false;
+    const Cut best = best_at(live_.peak_step());
     if (best.item < 0) return false;
     apply(best, true);
     cuts_.push_back(best);
     return true;
   }
 
-  // Cuts of other items only lower a score, so old scores are bounds and few change.
+  // The cut with the best score; of equal ones that of the first item. Old scores are bounds: only
+  // cuts with a bound above the best score are computed.
   [[nodiscard]] Cut best_at(int step) {
-    struct Candidate {
-      double bound;
-      Cut cut;
-      bool is_exact;
-    };
-    const auto is_worse = [](const Candidate& a, const Candidate& b) {
-      return std::tuple(a.bound, a.is_exact, -a.cut.item) <
-             std::tuple(b.bound, b.is_exact, -b.cut.item);
-    };
-    std::vector<Candidate> candidates;
+    candidates_.clear();
     for (int number = 0; number < static_cast<int>(items_.size()); ++number) {
+      const Span& span = spans_[static_cast<size_t>(number)];
+      if (step < span.first || step >= span.last) continue;
       const Cut cut = cut_at(number, step);
-      if (cut.item >= 0) candidates.push_back({score_of(cut), cut, false});
+      if (cut.item >= 0) candidates_.push_back({known(cut).score, cut});
     }
-    std::make_heap(candidates.begin(), candidates.end(), is_worse);
-    while (!candidates.empty() && !candidates.front().is_exact) {
-      std::pop_heap(candidates.begin(), candidates.end(), is_worse);
-      Candidate& best = candidates.back();
-      best.bound = benefit(best.cut) / std::max(added_ms(best.cut), kLeastAddedMs);
-      best.is_exact = true;
-      score_of(best.cut) = best.bound;
-      std::push_heap(candidates.begin(), candidates.end(), is_worse);
+    if (candidates_.empty()) return {};
+    // Most bounds are below the score of the cut with the best bound.
+    const auto first = std::max_element(candidates_.begin(), candidates_.end(), is_worse);
+    Candidate best = scored(first->cut);
+    candidates_.erase(first);
+    const auto last =
+        std::partition(candidates_.begin(), candidates_.end(),
+                       [&](const Candidate& each) { return each.score > best.score; });
+    std::sort(candidates_.begin(), last,
+              [](const Candidate& a, const Candidate& b) { return is_worse(b, a); });
+    for (auto next = candidates_.begin(); next != last && next->score > best.score; ++next) {
+      const Candidate computed = scored(next->cut);
+      if (is_worse(best, computed)) best = computed;
     }
-    return candidates.empty() ? Cut{} : candidates.front().cut;
+    return best.cut;
   }
 
-  [[nodiscard]] double& score_of(const Cut& cut) {
-    return scores_[static_cast<size_t>(cut.item)][static_cast<size_t>(std::max(cut.gap, 0))];
+  struct Candidate {
+    double score;
+    Cut cut;
+  };
+
+  static bool is_worse(const Candidate& a, const Candidate& b) {
+    return std::tuple(a.score, -a.cut.item) < std::tuple(b.score, -b.cut.item);
+  }
+
+  [[nodiscard]] Candidate scored(const Cut& cut) {
+    Known& of = known(cut);
+    if (of.added_ms == kUnknown) of.added_ms = added_ms(cut);
+    of.score = benefit(cut) / std::max(of.added_ms, kLeastAddedMs);
+    return {of.score, cut};
+  }
+
+  [[nodiscard]] Known& known(const Cut& cut) {
+    return known_[static_cast<size_t>(cut.item)][static_cast<size_t>(std::max(cut.gap, 0))];
   }
 
   // Takes back cuts that the target does not need, the longest transfers first.
   void take_back() {
-    const int64_t enough = std::max(options_.target_bytes, largest(live_));
+    const int64_t enough = std::max(options_.target_bytes, live_.peak());
     std::stable_sort(cuts_.begin(), cuts_.end(), [this](const Cut& a, const Cut& b) {
       return item(a.item).bytes > item(b.item).bytes;
     });
@@ -175,7 +209,7 @@ class Choosing {
         const Cut back = still_out(cut);
         if (back.item < 0) continue;
         apply(back, false);
-        if (largest(live_) > enough) apply(back, true);
+        if (live_.peak() > enough) apply(back, true);
       }
     }
   }
@@ -193,11 +227,13 @@ class Choosing {
   }
 
   std::vector<SwapItem>& items_;
-  Live& live_;
+  LiveBytes live_;
   const SwapOptions& options_;
   int steps_;
   std::vector<Cut> cuts_;
-  std::vector<std::vector<double>> scores_;  // by item and gap; the last computed scores
+  std::vector<std::vector<Known>> known_;  // by item and gap
+  std::vector<Span> spans_;                // by item
+  std::vector<Candidate> candidates_;      // of best_at
 };
 
 // Start time of each node, and the end of the step.
@@ -304,7 +340,7 @@ class Placing {
 }  // namespace
 
 void choose_swaps(std::vector<SwapItem>& items, Live& live, const SwapOptions& options) {
-  Choosing(items, live, options).run();
+  live = Choosing(items, live, options).run();
 }
 
 std::vector<Residency> place_transfers(const std::vector<SwapItem>& items, Live& live,

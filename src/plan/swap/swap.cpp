@@ -16,8 +16,9 @@
 namespace thimble::plan {
 namespace {
 
-// Shares of the target for which the choice is tried.
-constexpr double kSharesOfTarget[] = {0.95, 0.9, 0.8, 0.7};
+// The choice is tried for the target and for lower ones of its series, at about 0.95, 0.9, 0.8 and
+// 0.7 of it. What they leave is for reading ahead and writing late.
+constexpr int kLowerTargets[] = {3, 7, 14, 23};
 
 // Slots of parameters and state come first, sorted by name, so that they are equal in all programs
 // over one store.
@@ -303,29 +304,58 @@ TransferTimes times_of(const ir::Graph& graph, SwapCosts costs) {
 SwapChooser::SwapChooser(const ir::Graph& graph, SwapOptions options)
     : graph_(graph), options_(std::move(options)), none_(nothing_swapped(graph, options_)) {}
 
-Transfers SwapChooser::choose(int64_t target_bytes, const SwapCosts& costs,
-                              const SwapCosts& actual) const {
-  SwapOptions options = options_;
-  options.costs = costs;
-  // Chooses swaps for a share of the target. The rest is left for reading ahead and writing late.
-  const auto chosen_for = [&](double share) {
-    Transfers chosen = none_;
-    options.target_bytes = static_cast<int64_t>(share * static_cast<double>(target_bytes));
-    choose_swaps(chosen.items, chosen.live, options);
-    options.target_bytes = target_bytes;
-    chosen.residencies = place_transfers(chosen.items, chosen.live, options);
-    chosen.times = simulated(graph_, chosen, costs);
-    return chosen;
-  };
-  Transfers best = chosen_for(1.0);
+int64_t next_target(int64_t target_bytes) { return target_bytes - target_bytes / 64 - 1; }
+
+SwapChooser::Series::Series(const SwapChooser& chooser, SwapCosts costs)
+    : chooser_(chooser), options_(chooser.options_), now_(chooser.none_) {
+  options_.costs = std::move(costs);
+}
+
+const SwapChooser::Series::Choice& SwapChooser::Series::choice(int64_t target_bytes) {
+  const auto [place, is_new] = choices_.try_emplace(target_bytes);
+  Choice& choice = place->second;
+  if (!is_new) return choice;
+  for (SwapItem& item : now_.items) std::fill(item.out.begin(), item.out.end(), 0);
+  choice.live = chooser_.none_.live;
+  options_.target_bytes = target_bytes;
+  choose_swaps(now_.items, choice.live, options_);
+  for (const SwapItem& item : now_.items) {
+    choice.out.insert(choice.out.end(), item.out.begin(), item.out.end());
+  }
+  return choice;
+}
+
+// Chooses swaps for a target and places their transfers within another one.
+void SwapChooser::Series::place(int64_t chosen_for, int64_t target_bytes) {
+  const Choice& of = choice(chosen_for);
+  auto next = of.out.begin();
+  for (SwapItem& item : now_.items) {
+    const auto end = next + static_cast<std::ptrdiff_t>(item.out.size());
+    std::copy(next, end, item.out.begin());
+    next = end;
+  }
+  now_.live = of.live;
+  options_.target_bytes = target_bytes;
+  now_.residencies = place_transfers(now_.items, now_.live, options_);
+  now_.times = simulated(chooser_.graph_, now_, options_.costs);
+}
+
+Transfers SwapChooser::Series::choose(int64_t target_bytes, const SwapCosts& actual) {
+  // Targets descend.
+  choices_.erase(choices_.upper_bound(target_bytes), choices_.end());
+  place(target_bytes, target_bytes);
+  Transfers best = now_;
   if (best.times.stall_ms > 0.0 && best.peak_bytes() <= target_bytes) {
-    for (const double share : kSharesOfTarget) {
-      Transfers next = chosen_for(share);
-      if (next.peak_bytes() > target_bytes) break;
-      if (next.times.stall_ms < best.times.stall_ms) best = std::move(next);
+    int64_t lower = target_bytes;
+    int steps = 0;
+    for (const int each : kLowerTargets) {
+      for (; steps < each; ++steps) lower = next_target(lower);
+      place(lower, target_bytes);
+      if (now_.peak_bytes() > target_bytes) break;
+      if (now_.times.stall_ms < best.times.stall_ms) best = now_;
     }
   }
-  best.times = simulated(graph_, best, actual);
+  best.times = simulated(chooser_.graph_, best, actual);
   return best;
 }
 
@@ -335,8 +365,9 @@ Swapped SwapChooser::apply(Transfers transfers) const {
 
 Swapped swap(const ir::Graph& graph, const SwapOptions& options) {
   const SwapChooser chooser(graph, options);
-  return chooser.apply(chooser.choose(options.target_bytes, options.costs,
-                                      options.actual ? *options.actual : options.costs));
+  SwapChooser::Series series(chooser, options.costs);
+  return chooser.apply(
+      series.choose(options.target_bytes, options.actual ? *options.actual : options.costs));
 }
 
 Swapped apply_swap(const ir::Graph& graph, const ArenaOptions& options,

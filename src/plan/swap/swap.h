@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -103,6 +104,9 @@ struct Transfers {
   [[nodiscard]] int64_t peak_bytes() const { return largest(live); }
 };
 
+// The target after this one in a series: lower by one part in 64.
+[[nodiscard]] int64_t next_target(int64_t target_bytes);
+
 // Chooses the transfers of one step for any number of targets.
 //
 // Greedy at the peak: the gap between two uses that frees the most bytes above the target, over the
@@ -114,10 +118,31 @@ class SwapChooser {
   // graph: must outlive it. options: target, costs and actual are those of each choice instead.
   SwapChooser(const ir::Graph& graph, SwapOptions options);
 
-  // Moves values out of memory until the peak is within the target, or as small as possible.
-  // costs: by which transfers are chosen. actual: by which their times are predicted.
-  [[nodiscard]] Transfers choose(int64_t target_bytes, const SwapCosts& costs,
-                                 const SwapCosts& actual) const;
+  // Choices for ever lower targets. What is swapped for a target is found once.
+  class Series {
+   public:
+    // chooser: must outlive it. costs: by which transfers are chosen.
+    Series(const SwapChooser& chooser, SwapCosts costs);
+
+    // Moves values out of memory until the peak is within the target, or as small as possible.
+    // target_bytes: at most that of the choice before. actual: by which times are predicted.
+    [[nodiscard]] Transfers choose(int64_t target_bytes, const SwapCosts& actual);
+
+   private:
+    struct Choice {
+      std::vector<char> out;  // of all items
+      Live live;
+    };
+
+    const Choice& choice(int64_t target_bytes);
+    void place(int64_t chosen_for, int64_t target_bytes);
+
+    const SwapChooser& chooser_;
+    SwapOptions options_;
+    Transfers now_;
+    std::map<int64_t, Choice> choices_;  // by target
+  };
+
   // The step with these transfers. The nodes keep their order and kernels, so every result has the
   // same bits.
   [[nodiscard]] Swapped apply(Transfers transfers) const;
