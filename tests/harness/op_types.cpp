@@ -177,11 +177,14 @@ std::vector<TypedCase> typed_cases(const ir::OpDef& op, const OpCase& test, bool
 
 std::string check_types(const ir::OpDef& op, const OpCase& test) {
   for (const bool integers : {true, false}) {
-    for (const TypedCase& typed : typed_cases(op, test, integers)) {
+    std::vector<TypedCase> cases = typed_cases(op, test, integers);
+    // Kernels of all types read and write the same places, so sanitizers see two of them.
+    if (THIMBLE_SANITIZED && cases.size() > 2) cases.erase(cases.begin() + 1, cases.end() - 1);
+    for (const TypedCase& typed : cases) {
       std::string error = compare_with_usual(op, test, typed);
       if (error.empty()) error = check_shapes(op, typed.test);
       if (error.empty()) error = check_fast(op, typed.test);
-      if (error.empty()) error = check_in_place(op, typed.test);
+      if (error.empty() && !THIMBLE_SANITIZED) error = check_in_place(op, typed.test);
       if (!error.empty()) return typed.types + ": " + error;
     }
   }
