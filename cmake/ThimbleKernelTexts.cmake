@@ -1,7 +1,8 @@
 # Run by cmake -P: writes OUT, a C++ source that holds the text of all C files of kernels below SOURCES,
 # so that the library can write them into C projects. C files are ref.h, dims.h and the like, and all
-# headers that begin with a C comment.
-file(GLOB_RECURSE headers ${SOURCES}/ir/*.h ${SOURCES}/ops/*.h ${SOURCES}/simd/*.h)
+# headers that begin with a C comment, and the sources of thimble-micro.
+file(GLOB_RECURSE headers ${SOURCES}/ir/*.h ${SOURCES}/ops/*.h ${SOURCES}/simd/*.h
+  ${SOURCES}/micro/*.h ${SOURCES}/micro/*.c)
 list(SORT headers)
 set(entries "")
 foreach(header IN LISTS headers)

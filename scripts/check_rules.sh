@@ -75,7 +75,8 @@ autodiff:  base ir
 passes:    base ir autodiff
 plan:      base ir autodiff passes
 program:   base ir plan io
-emit:      base ir plan program
+micro:     base ops
+emit:      base ir plan program micro
 exec:      base parallel simd ir passes plan program
 data:      base parallel ir exec io
 io:        base ir plan

@@ -129,6 +129,7 @@ std::vector<std::string> overlays_of(std::string_view target) {
 CLibrary::CLibrary(std::string_view target) {
   const std::vector<std::string> overlays = overlays_of(target);
   for (const KernelText& text : kernel_texts()) {
+    if (text.path.starts_with("micro/")) continue;
     const auto is_of = [&text](std::string_view overlay) { return is_overlay(text.path, overlay); };
     if (std::any_of(std::begin(kOverlays), std::end(kOverlays), is_of) &&
         std::none_of(overlays.begin(), overlays.end(), is_of)) {

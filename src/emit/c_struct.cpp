@@ -157,6 +157,14 @@ std::vector<std::string> CStructs::unneeded() const {
   return macros;
 }
 
+std::vector<std::pair<std::string, int64_t>> CStructs::doubles(const std::string& type) {
+  std::vector<std::pair<std::string, int64_t>> found;
+  for (const Field& field : layout(type).fields) {
+    if (field.type == "double" && !field.is_array) found.emplace_back(field.name, field.offset);
+  }
+  return found;
+}
+
 std::string CStructs::element(const std::string& type, std::span<const std::byte> bytes) {
   return scalar_bytes(type) > 0 ? number_text(type, bytes) : initializer(type, bytes);
 }

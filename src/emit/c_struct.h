@@ -6,6 +6,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "emit/c_library.h"
@@ -27,6 +28,8 @@ class CStructs {
   }
   [[nodiscard]] bool is_struct(const std::string& type) { return !layout(type).fields.empty(); }
   [[nodiscard]] int64_t bytes(const std::string& type);
+  // Its numbers of type double: name and offset in bytes.
+  [[nodiscard]] std::vector<std::pair<std::string, int64_t>> doubles(const std::string& type);
   // "{.n = 8, .h = 28}": zeros are left out, but one. Throws Error where the bytes are too few.
   [[nodiscard]] std::string initializer(const std::string& type, std::span<const std::byte> bytes);
   // The same, and a number as itself.

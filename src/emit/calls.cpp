@@ -9,14 +9,6 @@
 #include "plan/transfer_ops.h"
 
 namespace thimble::emit {
-namespace {
-
-// A parameter of a C function: "const float* x".
-struct Parameter {
-  std::string type;  // without const and *: "float"
-  int pointers = 0;
-  bool is_const = false;  // what the innermost pointer leads to
-};
 
 Parameter parameter_of(const std::string& declaration) {
   Parameter made;
@@ -31,6 +23,8 @@ Parameter parameter_of(const std::string& declaration) {
   made.is_const = trimmed(declaration).starts_with("const ");
   return made;
 }
+
+namespace {
 
 // "conv2d(f32[8, 28, 28, 1], none) -> f32[8, 14, 14, 8]"
 std::string call_text(const program::Program& program, const program::Call& call) {
@@ -53,14 +47,15 @@ std::string in_comment(std::string text) {
   return text;
 }
 
-[[noreturn]] void refuse(const program::Program& program, const program::Call& call,
-                         const std::string& why) {
+}  // namespace
+
+void refuse(const program::Program& program, const program::Call& call, const std::string& why) {
   const std::string name = call.outputs.empty() ? "" : *program.tensor(call.outputs.front()).name;
   throw Error("export-c",
               fmt::format("cannot write {} of \"{}\" as C: {}", call.op->name, name, why));
 }
 
-void check(const program::Program& program, const program::Call& call) {
+void check_has_source(const program::Program& program, const program::Call& call) {
   if (plan::is_transfer(*call.op)) {
     refuse(program, call,
            "a device has no swap file; plan without it (--swap never), with a larger budget or a "
@@ -76,15 +71,12 @@ void check(const program::Program& program, const program::Call& call) {
   }
 }
 
-// An op whose output lies where its input does, so that nothing is to be done.
 bool is_view(const program::Program& program, const program::Call& call) {
   const std::vector<ir::Alias>& views = call.op->memory.views;
   if (views.empty() || call.outputs.size() != 1) return false;
   const int in = call.inputs[static_cast<size_t>(views.front().in)];
   return in >= 0 && Storage::same_place(program.tensor(in), program.tensor(call.outputs[0]));
 }
-
-}  // namespace
 
 CallWriter::Parameters CallWriter::parameters(const program::Call& call, const KernelName& kernel,
                                               const std::string& type) {
@@ -178,7 +170,7 @@ std::string CallWriter::statements(const program::Program& program, const progra
   const std::string name = call.outputs.empty() ? "" : *program.tensor(call.outputs.front()).name;
   const std::string comment = in_comment(fmt::format("{}: {}", name, call_text(program, call)));
   if (is_view(program, call)) return fmt::format("  /* {}: the same memory */\n", comment);
-  check(program, call);
+  check_has_source(program, call);
   const KernelName kernel = kernel_name_of(call.kernel.name(call.params.bytes().data()));
   const CLibrary::Function function = library_.add(kernel);
   kernels_.insert(function.name);

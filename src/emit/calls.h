@@ -12,6 +12,22 @@
 
 namespace thimble::emit {
 
+// An op whose output lies where its input does, so that nothing is to be done.
+[[nodiscard]] bool is_view(const program::Program& program, const program::Call& call);
+// Throws Error naming the call where it has no C source.
+void check_has_source(const program::Program& program, const program::Call& call);
+// Throws the Error that a call cannot be written.
+[[noreturn]] void refuse(const program::Program& program, const program::Call& call,
+                         const std::string& why);
+
+// A parameter of a C function: "const float* x".
+struct Parameter {
+  std::string type;  // without const and *: "float"
+  int pointers = 0;
+  bool is_const = false;  // what the innermost pointer leads to
+};
+[[nodiscard]] Parameter parameter_of(const std::string& declaration);
+
 class CallWriter {
  public:
   // All must outlive the writer.

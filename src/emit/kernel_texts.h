@@ -1,4 +1,4 @@
-// The C source of all reference kernels, as the build put it into the library.
+// The C source of all reference kernels and of thimble-micro, as the build put it into the library.
 #pragma once
 
 #include <span>
@@ -7,7 +7,7 @@
 namespace thimble::emit {
 
 struct KernelText {
-  std::string_view path;  // below src: "ops/<op>/ref.h"
+  std::string_view path;  // below src: "ops/<op>/ref.h", "micro/run.c"
   std::string_view text;
 };
 

@@ -54,6 +54,8 @@ class File {
   [[nodiscard]] static File parse(std::string name, std::vector<char> bytes);
 
   [[nodiscard]] const std::string& name() const { return name_; }
+  // All of it, as it was read.
+  [[nodiscard]] std::span<const char> bytes() const { return bytes_; }
   [[nodiscard]] bool is_circle() const { return is_circle_; }
   [[nodiscard]] const std::vector<TensorInfo>& tensors() const { return tensors_; }
   [[nodiscard]] const TensorInfo& tensor(int i) const { return tensors_[static_cast<size_t>(i)]; }

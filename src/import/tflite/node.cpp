@@ -169,6 +169,7 @@ Value Node::parameter(int i, const std::string& name, bool raw, Layout layout) {
     const int64_t taps = shape[1] * shape[2];
     const int64_t last = shape[3];
     if (layout == Layout::depthwise) {
+      building_.reversed[name] = {last, 1, taps};
       if (shape[0] != 1) fail("expected weights [1, R, S, K], got " + to_string(shape));
       values = moved(values, {last, shape[1], shape[2], 1},
                      [&](int64_t at) { return at % last * taps + at / last; });
@@ -176,6 +177,7 @@ Value Node::parameter(int i, const std::string& name, bool raw, Layout layout) {
       if (q.axis) q.axis = 0;
     } else {
       const int64_t first = shape[0];
+      building_.reversed[name] = {last, taps, first};
       values = moved(values, {last, shape[1], shape[2], first}, [&](int64_t at) {
         const int64_t tap = at / last % taps;
         return (at % last * taps + tap) * first + at / last / taps;

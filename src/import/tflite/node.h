@@ -6,6 +6,7 @@
 #include <thimble/graph.h>
 #include <thimble/requantization.h>
 
+#include <array>
 #include <map>
 #include <span>
 #include <string>
@@ -49,9 +50,10 @@ struct Building {
   std::vector<Value> values;  // by tensor
   // By tensor, the constant that DEQUANTIZE makes it of, else the tensor itself.
   std::vector<int> unfolded;
-  std::map<std::pair<int, int>, Value> parameters;  // by tensor and layout
-  std::map<std::string, int> tensor_of;             // by parameter
-  Value one;                                        // an int8 weight of 1, once there is one
+  std::map<std::pair<int, int>, Value> parameters;         // by tensor and layout
+  std::map<std::string, int> tensor_of;                    // by parameter
+  std::map<std::string, std::array<int64_t, 3>> reversed;  // as Network has it
+  Value one;                                               // an int8 weight of 1, once there is one
 };
 
 // The layouts in which weights become parameters.

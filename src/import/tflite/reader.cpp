@@ -52,7 +52,8 @@ class NetworkReader {
       if (is_needed_[i] != 0) add(i);
     }
     for (const int tensor : file_.outputs()) add_output(tensor);
-    return {std::move(building_.graph), std::move(building_.tensor_of)};
+    return {std::move(building_.graph), std::move(building_.tensor_of),
+            std::move(building_.reversed)};
   }
 
  private:

@@ -85,7 +85,8 @@ void pad_of(Op& op) {
   const auto empty = CreateEmptyOptions(op.builder());
   if (a.mode == PadMode::reflect) {
     op.add(100,
-           op.options(BuiltinOptions_MirrorPadOptions, CreateMirrorPadOptions(op.builder(), 0)),
+           op.options(BuiltinOptions_MirrorPadOptions,
+                      CreateMirrorPadOptions(op.builder(), int8_t{0})),
            {op.input(0), table}, {op.output()});
   } else if (a.mode != PadMode::constant) {
     op.fail("such files pad with a constant or by reflection alone");

@@ -1,0 +1,323 @@
+#include "configured.h"
+
+#include <fmt/format.h>
+#include <thimble/adapt.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+#include "exec/program.h"
+#include "ir/graph.h"
+#include "train/compile.h"
+#include "train/state.h"
+#include "train/update.h"
+
+namespace thimble::cli {
+namespace {
+
+// The model with its loss; what is not to be trained is frozen.
+Graph training_of(const Graph& graph, const ConfigureOptions& options) {
+  return adapt(graph, {.loss = options.loss,
+                       .label = options.label,
+                       .metrics = options.metrics,
+                       .freeze = {"*"},
+                       .trainable = options.trainable});
+}
+
+Optimizer optimizer_of(const std::string& text, double learning_rate) {
+  const std::string settings = text == "sgd"        ? "sgd:momentum=0"
+                               : text == "momentum" ? "sgd:momentum=0.9"
+                                                    : text;
+  const Optimizer made = Optimizer::parse(settings, Optimizer(SGD{}));
+  return learning_rate > 0.0 ? made.with_learning_rate(learning_rate) : made;
+}
+
+// One training that was planned for reference kernels.
+class Planned {
+ public:
+  Planned(const Graph& graph, const std::string& optimizer, int64_t batch, double learning_rate,
+          int64_t budget) {
+    TrainerOptions options{.optimizer = optimizer_of(optimizer, learning_rate),
+                           .batch = batch,
+                           .memory_budget = budget,
+                           .swap = Swap::never,
+                           .input_pipeline_bytes = 1,
+                           .threads = 1};
+    CompiledTraining compiled(graph, options,
+                              {.samples = batch, .test_samples = batch, .plain_kernels = true});
+    peak_bytes_ = compiled.plan().planned_peak_bytes;
+    trainer_ = std::make_unique<Trainer>(std::move(compiled));
+    training_ = {optimizer, batch,
+                 &trainer_->state().program(train::ProgramKind::update, batch).session->program(),
+                 [this](const std::string& name) {
+                   exec::Store& store = trainer_->state().runner.store();
+                   const exec::Store::Entry* const entry = store.find(name);
+                   if (entry == nullptr) throw Error(name, "is neither a parameter nor a state");
+                   return store.read(*entry);
+                 }};
+  }
+  Planned(const Planned&) = delete;
+
+  [[nodiscard]] int64_t peak_bytes() const { return peak_bytes_; }
+  [[nodiscard]] const emit::MicroTraining& training() const { return training_; }
+
+ private:
+  int64_t peak_bytes_ = 0;
+  std::unique_ptr<Trainer> trainer_;
+  emit::MicroTraining training_;
+};
+
+// Evaluation and prediction of one sample.
+class Forward {
+ public:
+  explicit Forward(const Graph& graph) {
+    constexpr bool kFast = false;
+    runner_ = std::make_unique<train::Runner>(1, kFast);
+    runner_->add(kEvaluate, train::evaluation_graph(graph.ir(), 1));
+    runner_->add(kPredict, train::inference_graph(graph.ir(), 1, false));
+    runner_->seal();
+  }
+  [[nodiscard]] const program::Program& evaluate() { return of(kEvaluate); }
+  [[nodiscard]] const program::Program& predict() { return of(kPredict); }
+
+ private:
+  const program::Program& of(const train::ProgramKey& key) {
+    return runner_->at(key).session->program();
+  }
+  train::ProgramKey kEvaluate = train::key_of(train::ProgramKind::evaluate, 1);
+  train::ProgramKey kPredict = train::key_of(train::ProgramKind::predict, 1);
+  std::unique_ptr<train::Runner> runner_;
+};
+
+// Whether a parameter holds what the tensor does, in its order.
+bool is_same(const Array& parameter, const tflite::TensorInfo& tensor,
+             const std::array<int64_t, 3>& reversed) {
+  const std::span<const std::byte> bytes = parameter.bytes();
+  if (tensor.type != tflite::kFloat32 || bytes.size() != tensor.data.size()) return false;
+  const auto [a, b, c] = reversed;
+  for (int64_t i = 0; i < parameter.elements(); ++i) {
+    int64_t from = i;
+    if (a > 0) from = (i % c * b + i / c % b) * a + i / (b * c);
+    if (std::memcmp(bytes.data() + i * 4, tensor.data.data() + from * 4, 4) != 0) return false;
+  }
+  return true;
+}
+
+std::map<std::string, emit::MicroPlace> places_of(const tflite::File& file,
+                                                  const tflite::Network& network) {
+  std::map<std::string, emit::MicroPlace> places;
+  for (const ir::ValueData& value : network.graph.ir().values) {
+    const auto found = network.tensor_of.find(*value.name);
+    if (value.role != ir::Role::parameter || found == network.tensor_of.end()) continue;
+    emit::MicroPlace place{.tensor = found->second};
+    const auto reversed = network.reversed.find(*value.name);
+    if (reversed != network.reversed.end()) place.reversed = reversed->second;
+    if (value.data->elements() == value.type.shape.elements() &&
+        is_same(*value.data, file.tensor(place.tensor), place.reversed)) {
+      places[*value.name] = place;
+    }
+  }
+  return places;
+}
+
+class Configuring {
+ public:
+  Configuring(const tflite::File& file, const ConfigureOptions& options)
+      : file_(file),
+        options_(options),
+        network_(tflite::read_network(file)),
+        graph_(training_of(network_.graph, options)),
+        forward_(graph_) {
+    model_.places = places_of(file, network_);
+    model_.feeds = {{train::kLearningRateName, emit::Feed::learning_rate},
+                    {train::kUpdateNumberName, emit::Feed::update_number}};
+    model_.evaluate = &forward_.evaluate();
+    model_.predict = &forward_.predict();
+    model_.tensors = static_cast<uint32_t>(file.tensors().size());
+    model_.structure = tflite::structure_of(file);
+  }
+
+  Configured run() && {
+    plan(0);
+    describe();
+    made_.program = emit::micro_program_file(model_);
+    const int64_t budget = options_.memory_budget;
+    if (budget > 0 && made_.memory_bytes() > budget) {
+      const int64_t most = made_.memory_bytes();
+      try {
+        plan(budget);
+      } catch (const Error&) {  // it tells of the planner's budget, which counts flash
+        refuse(budget, most);
+      }
+      made_.program = emit::micro_program_file(model_);
+      if (made_.memory_bytes() > budget) refuse(budget, std::min(most, made_.memory_bytes()));
+    }
+    for (const program::Tensor& tensor : model_.trainings.front().program->tensors) {
+      if (tensor.recomputed) made_.recomputed.push_back(*tensor.name);
+    }
+    return std::move(made_);
+  }
+
+ private:
+  [[noreturn]] static void refuse(int64_t budget, int64_t least) {
+    throw Error(
+        "memory_budget",
+        fmt::format("{} bytes cannot be kept; {} work. Train less (--trainable auto), or take "
+                    "a smaller batch or an optimizer with less state",
+                    budget, least));
+  }
+
+  // budget: of the device; 0: none.
+  void plan(int64_t budget) {
+    std::vector<std::unique_ptr<Planned>> before = std::move(planned_);
+    planned_.clear();
+    model_.trainings.clear();
+    size_t i = 0;
+    for (const std::string& optimizer : options_.optimizers) {
+      for (const int64_t batch : options_.batches) {
+        // What the planner counts beside the device's memory: frozen weights, which lie in flash.
+        int64_t planned = 0;
+        if (budget > 0) {
+          const Planned& free = *before[i++];
+          planned = budget - kRuntimeBytes + free.peak_bytes() - device_bytes(free.training());
+        }
+        planned_.push_back(
+            std::make_unique<Planned>(graph_, optimizer, batch, options_.learning_rate, planned));
+        model_.trainings.push_back(planned_.back()->training());
+      }
+    }
+  }
+
+  // Arena, and what a training changes.
+  static int64_t device_bytes(const emit::MicroTraining& training) {
+    int64_t bytes = training.program->arena_bytes;
+    std::set<int64_t> changed;
+    for (const program::Call& call : training.program->calls) {
+      for (const int id : call.outputs) {
+        const program::Tensor& tensor = training.program->tensor(id);
+        if (tensor.place == program::Place::stored && changed.insert(tensor.at).second) {
+          bytes += (tensor.bytes() + 7) / 8 * 8;
+        }
+      }
+    }
+    return bytes;
+  }
+
+  // The files, by what is trained.
+  void describe() {
+    std::vector<int> tensors;
+    std::map<int, std::span<const std::byte>> emptied;
+    for (const std::string& name : emit::trained_parameters(*model_.trainings.front().program)) {
+      const auto place = model_.places.find(name);
+      if (place == model_.places.end()) {
+        throw Error("configure",
+                    fmt::format("\"{}\" is no float tensor of {}: it cannot be trained", name,
+                                file_.name()));
+      }
+      const int tensor = place->second.tensor;
+      for (const TrainedTensor& other : made_.trained) {
+        if (other.tensor != tensor) continue;
+        throw Error("configure", fmt::format("\"{}\" and \"{}\" are one tensor of {}: freeze both",
+                                             other.parameter, name, file_.name()));
+      }
+      const ir::ValueData& value = parameter(name);
+      made_.trained.push_back(
+          {name, tensor, value.type.shape, size_bytes(value.type.dtype, value.type.shape)});
+      tensors.push_back(tensor);
+      emptied[tensor] = {};
+    }
+    made_.weights = tflite::wof_file(file_, tensors, options_.layout);
+    made_.model = tflite::with_contents(file_, emptied);
+    model_.model_bytes = static_cast<uint32_t>(made_.model.size());
+    model_.model_crc =
+        static_cast<uint32_t>(crc32(0, reinterpret_cast<const Bytef*>(made_.model.data()),
+                                    static_cast<uInt>(made_.model.size())));
+    const tflite::File rest = tflite::File::parse(
+        file_.name(), std::vector<char>(made_.model.begin(), made_.model.end()));
+    for (auto& [name, place] : model_.places) {
+      const auto& data = rest.tensor(place.tensor).data;
+      if (data.empty()) continue;
+      made_.frozen.push_back(name);
+      const int64_t offset = reinterpret_cast<const char*>(data.data()) - rest.bytes().data();
+      if (place.reversed[0] == 0 && offset % 4 == 0) place.offset = offset;
+    }
+  }
+
+  [[nodiscard]] const ir::ValueData& parameter(const std::string& name) const {
+    const auto& values = graph_.ir().values;
+    return *std::find_if(values.begin(), values.end(),
+                         [&](const ir::ValueData& value) { return *value.name == name; });
+  }
+
+  const tflite::File& file_;
+  const ConfigureOptions& options_;
+  tflite::Network network_;
+  Graph graph_;
+  Forward forward_;
+  emit::MicroModel model_;
+  std::vector<std::unique_ptr<Planned>> planned_;
+  Configured made_;
+};
+
+}  // namespace
+
+int64_t Configured::memory_bytes() const {
+  return (program.arena_bytes + 7) / 8 * 8 + program.state_bytes + kRuntimeBytes;
+}
+
+Configured configured(const tflite::File& file, const ConfigureOptions& options) {
+  return Configuring(file, options).run();
+}
+
+std::vector<std::string> chosen_parameters(const tflite::File& file, ConfigureOptions options) {
+  const tflite::Network network = tflite::read_network(file);
+  const auto places = places_of(file, network);
+  // Parameters of one layer stand beside each other.
+  std::vector<std::vector<std::string>> layers;
+  std::string last;
+  for (const ir::ValueData& value : network.graph.ir().values) {
+    if (places.count(*value.name) == 0) continue;
+    const std::string& name = *value.name;
+    const std::string layer = name.substr(0, name.rfind('.'));
+    if (layers.empty() || layer != last) layers.emplace_back();
+    layers.back().push_back(name);
+    last = layer;
+  }
+  std::optional<Error> why;
+  const auto fits = [&](const std::vector<std::string>& trained) {
+    options.trainable = trained;
+    try {
+      static_cast<void>(configured(file, options));
+      return true;
+    } catch (const Error& error) {
+      if (!why) why = error;
+      return false;
+    }
+  };
+  std::vector<std::string> trained;
+  size_t n = layers.size();
+  for (; n > 0; --n) {
+    std::vector<std::string> more = trained;
+    more.insert(more.end(), layers[n - 1].begin(), layers[n - 1].end());
+    if (!fits(more)) break;
+    trained = std::move(more);
+  }
+  for (; n > 0; --n) {
+    std::vector<std::string> more = trained;
+    for (const std::string& name : layers[n - 1]) {
+      if (places.at(name).tensor >= 0 && name.ends_with(".bias")) more.push_back(name);
+    }
+    if (more.size() == trained.size()) continue;
+    if (!fits(more)) break;
+    trained = std::move(more);
+  }
+  if (trained.empty()) {
+    if (why) throw Error(*why);
+    throw Error("configure", "the model has no float weights to train");
+  }
+  return trained;
+}
+
+}  // namespace thimble::cli

@@ -1,0 +1,286 @@
+// Two stages: a circle model is configured, thimble-micro trains it, and its weights come back.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <thimble/adapt.h>
+#include <thimble/export.h>
+#include <thimble/import.h>
+#include <thimble/thimble.h>
+
+#include <cstring>
+#include <fstream>
+#include <random>
+
+#include "cli/export_c.h"
+#include "io/atomic_file.h"
+#include "ir/graph.h"
+
+namespace thimble::test::two_stages_test {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr int kSteps = 4;
+constexpr int kBatch = 2;
+constexpr const char* kLoss = "softmax_cross_entropy";
+constexpr size_t kMost = size_t{1} << 24;
+
+// Every kind of layer whose weights lie in another order in such files.
+void write_model(const std::string& path) {
+  Graph g;
+  const Value x = g.input("x", {9, 8, 2});
+  Value h = relu(conv2d(x, {.channels = 4, .kernel = 3, .padding = 1}));
+  h = relu(depthwise_conv2d(h, {.kernel = 3}));
+  h = max_pool2d(h, {.kernel = 2});
+  h = relu(dense(flatten(h), {.units = 6}));
+  g.output("scores", softmax(dense(h, {.units = 3})));
+  g.minimize(mse(g.ir().outputs.empty() ? h : Value(&g.ir(), g.ir().outputs[0].second),
+                 g.label("t", {3}, DType::f32)));
+  Trainer trainer(g, {.batch = 1});
+  trainer.save_model(path + ".safetensors");
+  export_tflite(load_model(path + ".safetensors"), path);
+}
+
+struct Samples {
+  std::vector<float> images;
+  std::vector<int32_t> labels;
+  int64_t each = 0;
+};
+
+Samples samples_of(int64_t each, int classes) {
+  std::mt19937 random(3);
+  Samples made{.images = {}, .labels = {}, .each = each};
+  for (int n = 0; n < kSteps * kBatch; ++n) {
+    made.labels.push_back(static_cast<int32_t>(random() % static_cast<unsigned>(classes)));
+    for (int64_t i = 0; i < each; ++i) {
+      made.images.push_back(static_cast<float>(random() % 1000U) / 1000.0F +
+                            static_cast<float>(made.labels.back()) / 4.0F);
+    }
+  }
+  return made;
+}
+
+void write_samples(const std::string& path, const Samples& samples) {
+  std::ofstream file(path, std::ios::binary);
+  for (size_t n = 0; n < samples.labels.size(); ++n) {
+    file.write(reinterpret_cast<const char*>(samples.images.data() + n * samples.each),
+               samples.each * 4);
+    file.write(reinterpret_cast<const char*>(&samples.labels[n]), 4);
+  }
+}
+
+struct Engine {
+  std::vector<float> losses;
+  std::map<std::string, Array> parameters;
+};
+
+Engine engine_of(const std::string& model, const std::string& optimizer, const Samples& samples,
+                 const std::vector<std::string>& trainable, float rate) {
+  const Graph graph = adapt(import_tflite(model), {.loss = kLoss,
+                                                   .label = "digit",
+                                                   .metrics = {"accuracy"},
+                                                   .freeze = {"*"},
+                                                   .trainable = trainable});
+  TrainerOptions options{
+      .optimizer = Optimizer::parse(optimizer, Optimizer(SGD{})), .batch = kBatch, .threads = 1};
+  options.optimizer = options.optimizer.with_learning_rate(rate);
+  Trainer trainer(CompiledTraining(
+      graph, options, {.samples = kBatch, .test_samples = kBatch, .plain_kernels = true}));
+  std::string name;
+  Shape shape;
+  for (const ir::ValueData& value : graph.ir().values) {
+    if (value.role != ir::Role::input) continue;
+    name = *value.name;
+    shape = value.type.shape;
+  }
+  const Shape sample(std::vector<int64_t>(shape.dims().begin() + 1, shape.dims().end()));
+  std::vector<int64_t> batch = shape.dims();
+  batch[0] = kBatch;
+  Engine made;
+  for (int step = 0; step < kSteps; ++step) {
+    const auto first = samples.images.begin() + step * kBatch * samples.each;
+    const auto label = samples.labels.begin() + step * kBatch;
+    const data::Dataset data = data::in_memory(
+        {{name, sample, DType::f32, false}, {"digit", {}, DType::i32, true}},
+        {Array(std::vector<float>(first, first + kBatch * samples.each), Shape(batch)),
+         Array(std::vector<int32_t>(label, label + kBatch), {kBatch})});
+    made.losses.push_back(static_cast<float>(trainer.step(data).loss));
+  }
+  for (const std::string& parameter : trainer.parameter_names()) {
+    made.parameters.emplace(parameter, trainer.parameter(parameter));
+  }
+  return made;
+}
+
+class two_stages : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!has("gcc")) GTEST_SKIP() << "gcc is not installed";
+  }
+  // The runtime for a folder, with the tests' program, as folder/driver.
+  void build(const std::string& folder) {
+    const Outcome micro = run({"micro", folder, "--out", folder + "/runtime"});
+    ASSERT_EQ(micro.code, 0) << micro.err;
+    const std::string command =
+        "gcc -std=c99 -Wall -Wextra -Wpedantic -Wno-unused-function -Werror -O1 -ffp-contract=off "
+        "-fsanitize=address,undefined -fno-sanitize-recover=all -I'" +
+        folder + "/runtime' -o '" + folder + "/driver' " + THIMBLE_SOURCE_DIR +
+        "/tests/micro/driver.c '" + folder + "'/runtime/*.c 2>'" + folder + "/log'";
+    ASSERT_EQ(std::system(command.c_str()), 0) << read_text(folder + "/log");
+  }
+
+  // Trains on the device with one optimizer; the losses.
+  static std::vector<float> train(const std::string& folder, const std::string& input,
+                                  const std::string& optimizer, const std::string& rate) {
+    const std::string command = "ASAN_OPTIONS=detect_leaks=0 '" + folder + "/driver' '" + folder +
+                                "' model.circle '" + input + "' samples.bin " +
+                                std::to_string(kSteps) + " " + rate + " " + optimizer + " " +
+                                std::to_string(kBatch) + " >'" + folder + "/losses' 2>&1";
+    EXPECT_EQ(std::system(command.c_str()), 0) << read_text(folder + "/losses");
+    std::ifstream file(folder + "/losses");
+    std::vector<float> losses;
+    for (uint32_t bits = 0; file >> bits;) {
+      float loss = 0.0F;
+      std::memcpy(&loss, &bits, sizeof(loss));
+      losses.push_back(loss);
+    }
+    return losses;
+  }
+
+  // Configures, trains and merges; all bits are the engine's.
+  void expect_equal_bits(const std::string& model, const std::vector<std::string>& options,
+                         const std::vector<std::string>& trainable, int64_t each, int classes,
+                         const std::string& input) {
+    const std::string folder = folder_ / "files";
+    std::vector<std::string> words{
+        "configure",   model,     "--metric",    "accuracy", "--loss",      kLoss,
+        "--label",     "digit",   "--out",       folder,     "--batch",     std::to_string(kBatch),
+        "--optimizer", "sgd",     "--optimizer", "momentum", "--optimizer", "adam",
+        "--optimizer", "rmsprop", "--json"};
+    words.insert(words.end(), options.begin(), options.end());
+    const Outcome outcome = run(words);
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    ASSERT_NO_FATAL_FAILURE(build(folder));
+    const Samples samples = samples_of(each, classes);
+    write_samples(folder + "/samples.bin", samples);
+    for (const auto& [name, settings, rate] : {std::tuple{"sgd", "sgd:momentum=0", "0.05"},
+                                               {"momentum", "sgd:momentum=0.9", "0.01"},
+                                               {"adam", "adam", "0.005"},
+                                               {"rmsprop", "rmsprop", "0.002"}}) {
+      SCOPED_TRACE(name);
+      const Engine engine = engine_of(model, settings, samples, trainable, std::stof(rate));
+      EXPECT_EQ(train(folder, input, name, rate), engine.losses);
+      const Outcome merged = run({"merge", folder + "/model.circle", folder + "/trained.wof",
+                                  "--out", folder + "/merged.circle"});
+      ASSERT_EQ(merged.code, 0) << merged.err;
+      const Graph back = import_tflite(folder + "/merged.circle");
+      size_t compared = 0;
+      for (const ir::ValueData& value : back.ir().values) {
+        const auto found = engine.parameters.find(*value.name);
+        if (value.role != ir::Role::parameter || found == engine.parameters.end()) continue;
+        EXPECT_EQ(*value.data, found->second) << *value.name;
+        ++compared;
+      }
+      EXPECT_EQ(compared, engine.parameters.size());
+    }
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(two_stages, train_with_the_bits_of_the_engine) {
+  const std::string model = folder_ / "mine.circle";
+  write_model(model);
+  expect_equal_bits(model, {}, {"*"}, 9 * 8 * 2, 3, "x");
+}
+
+TEST_F(two_stages, train_a_part_within_a_budget) {
+  const std::string model = folder_ / "mine.circle";
+  write_model(model);
+  expect_equal_bits(model,
+                    {"--trainable", "dense_2*,depthwise*.bias,conv2d_1.bias", "--memory-budget",
+                     "16KiB", "--wof-layout", "proposed"},
+                    {"dense_2*", "depthwise*.bias", "conv2d_1.bias"}, 9 * 8 * 2, 3, "x");
+}
+
+TEST_F(two_stages, train_a_model_of_onert_micro) {
+  const char* const data = std::getenv("THIMBLE_DATA");
+  const std::string model =
+      std::string(data == nullptr ? "" : data) + "/models/circle/simple_mnist.circle";
+  if (data == nullptr || !std::ifstream(model)) GTEST_SKIP() << "no " << model;
+  expect_equal_bits(model, {"--memory-budget", "32KiB"}, {"*"}, 11 * 11, 2,
+                    "serving_default_keras_tensor:0");
+}
+
+TEST_F(two_stages, auto_trains_what_the_budget_holds) {
+  const std::string model = folder_ / "mine.circle";
+  write_model(model);
+  const auto configured = [&](const std::string& budget) {
+    const Outcome outcome =
+        run({"configure", model, "--loss", kLoss, "--optimizer", "sgd", "--trainable", "auto",
+             "--memory-budget", budget, "--json", "--out", folder_ / "files"});
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return outcome.code == 0 ? last_line_json(outcome.out) : nlohmann::ordered_json();
+  };
+  const auto all = configured("64KiB");
+  EXPECT_EQ(all["trained"].size(), 8U);
+  const auto few = configured(std::to_string(all["memory_bytes"].get<int64_t>() * 3 / 5));
+  EXPECT_LT(few["trained"].size(), 8U);
+  EXPECT_GE(few["trained"].size(), 2U);
+  EXPECT_LE(few["memory_bytes"], few["memory_budget"]);
+  EXPECT_THAT(few["trained"].dump(), HasSubstr("dense_2.weight"));
+  const Outcome refused =
+      run({"configure", model, "--loss", kLoss, "--optimizer", "sgd", "--trainable", "auto",
+           "--memory-budget", "1KiB", "--out", folder_ / "none"});
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_THAT(refused.err, HasSubstr("cannot be kept"));
+}
+
+TEST_F(two_stages, what_the_runtime_lacks_is_named_on_the_host) {
+  const std::string model = folder_ / "gelu.circle";
+  Graph g;
+  const Value x = g.input("x", {5});
+  g.output("y", dense(hard_swish(dense(x, {.units = 4})), {.units = 3}));
+  g.minimize(mse(Value(&g.ir(), g.ir().outputs[0].second), g.label("t", {3}, DType::f32)));
+  Trainer trainer(g, {.batch = 1});
+  trainer.save_model(model + ".safetensors");
+  export_tflite(load_model(model + ".safetensors"), model);
+  std::ofstream(folder_ / "kernels.txt") << "matmul/matmul_ref\n";
+  const Outcome outcome = run({"configure", model, "--loss", "mse", "--optimizer", "sgd",
+                               "--runtime", folder_ / "kernels.txt", "--out", folder_ / "files"});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("lacks the kernel"));
+}
+
+TEST_F(two_stages, damaged_weights_are_refused) {
+  const std::string model = folder_ / "mine.circle";
+  write_model(model);
+  const std::string folder = folder_ / "files";
+  ASSERT_EQ(run({"configure", model, "--loss", kLoss, "--optimizer", "sgd", "--out", folder}).code,
+            0);
+  std::string wof = io::read_file(folder + "/weights.wof", kMost);
+  const auto merge = [&](const std::string& bytes) {
+    std::ofstream(folder + "/bad.wof", std::ios::binary) << bytes;
+    return run({"merge", folder + "/model.circle", folder + "/bad.wof", "--out",
+                folder_ / "merged.circle"});
+  };
+  EXPECT_EQ(merge(wof).code, 0);
+  EXPECT_EQ(io::read_file(folder_ / "merged.circle", kMost).size() > 0, true);
+  for (const auto& [at, value, message] : {std::tuple{0, 1, "no wof file"},
+                                           {2, 9, "version"},
+                                           {4, 3, "tensors"},
+                                           {static_cast<int>(wof.size()) - 30, 77, "checksum"}}) {
+    std::string bad = wof;
+    bad[static_cast<size_t>(at)] = static_cast<char>(bad[static_cast<size_t>(at)] ^ value);
+    const Outcome outcome = merge(bad);
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_THAT(outcome.err, HasSubstr(message));
+  }
+  // Without our end the checksum is not there; offsets are checked all the same.
+  std::string bare = wof.substr(0, wof.size() - 16);
+  EXPECT_EQ(merge(bare).code, 0);
+  EXPECT_EQ(merge(bare.substr(0, bare.size() - 1)).code, 1);
+  EXPECT_EQ(merge(bare.substr(0, 20)).code, 1);
+}
+
+}  // namespace
+}  // namespace thimble::test::two_stages_test
