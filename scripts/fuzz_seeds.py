@@ -1,10 +1,14 @@
-"""Writes the files that the fuzzers of programs, checkpoints and Hugging Face models begin with, in tests/fuzz/seeds/:
-program/, checkpoint/ and hugging_face/. Those of programs and checkpoints are made anew where the version of the
+"""Writes the files that the fuzzers of programs, checkpoints, Hugging Face models and training in two stages begin
+with, in tests/fuzz/seeds/: program/, checkpoint/, hugging_face/, micro/ and wof/. Those of programs and checkpoints are made anew where the version of the
 program format changes (src/program/sections.cpp), and where checkpoints have other entries.
-usage: scripts/fuzz_seeds.py     with the Python package of this version installed"""
+usage: scripts/fuzz_seeds.py [THIMBLE]     with the Python package of this version installed; THIMBLE: the program
+[build/release/bin/thimble]"""
 
 import json
 import re
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -138,7 +142,26 @@ def write_hugging_face(folder: Path) -> None:
     (folder / "index").write_text(json.dumps(index))
 
 
+def write_two_stages(thimble: str) -> None:
+    """A small model's program, weights and rest (fuzz_micro.cpp), and the latter two alone (fuzz_wof.cpp)."""
+    graph = tb.Graph()
+    x = tb.relu(tb.conv2d(graph.input("image", (6, 6, 1)), channels=2, kernel=3))
+    graph.output("scores", tb.dense(tb.flatten(tb.max_pool2d(x, kernel=2)), units=3))
+    graph.minimize(tb.mean(tb.dense(graph.input("unused", (1,)), units=1)))
+    with tempfile.TemporaryDirectory() as folder:
+        tb.export_tflite(tb.Trainer(graph, batch=1), f"{folder}/m.circle")
+        command = [thimble, "configure", f"{folder}/m.circle", "--loss", "softmax_cross_entropy", "--metric", "accuracy",
+                   "--optimizer", "momentum", "--out", folder]
+        subprocess.run(command, check=True)
+        files = [(Path(folder) / name).read_bytes() for name in ("program.bin", "weights.wof", "model.circle")]
+    sizes = [len(file).to_bytes(4, "little") for file in files]
+    for name, contents in (("micro", sizes[:2] + files), ("wof", sizes[1:2] + files[1:])):
+        (SEEDS / name).mkdir(exist_ok=True)
+        (SEEDS / name / "conv").write_bytes(b"".join(contents))
+
+
 def main() -> None:
+    write_two_stages(sys.argv[1] if len(sys.argv) > 1 else "build/release/bin/thimble")
     write_hugging_face(SEEDS / "hugging_face")
     write_checkpoints(SEEDS / "checkpoint")
     options = {"batch": 2, "threads": 1, "seed": 1}

@@ -217,10 +217,11 @@ void add_configure(CLI::App& app, Action& action) {
       ->type_name("N")
       ->allow_extra_args(false);
   command
-      ->add_option("--trainable", arguments->trainable,
-                   "patterns of the parameters that are trained, with commas between them; auto: "
-                   "the last layers, as many as the budget holds, and then biases of the ones "
-                   "before [all]")
+      ->add_option(
+          "--trainable", arguments->trainable,
+          "patterns of the parameters that are trained, with commas between them; auto: from "
+          "the last layer to the first all of a layer where the budget holds it, else "
+          "its bias [all]")
       ->type_name("PATTERNS|auto");
   choice(*command, "--wof-layout", options.layout, kLayouts,
          "what the weights' table says of tensors that it has no buffer for: landed 0, as "

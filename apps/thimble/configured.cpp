@@ -297,20 +297,16 @@ std::vector<std::string> chosen_parameters(const tflite::File& file, ConfigureOp
     }
   };
   std::vector<std::string> trained;
-  size_t n = layers.size();
-  for (; n > 0; --n) {
+  for (size_t n = layers.size(); n > 0; --n) {
     std::vector<std::string> more = trained;
     more.insert(more.end(), layers[n - 1].begin(), layers[n - 1].end());
-    if (!fits(more)) break;
-    trained = std::move(more);
-  }
-  for (; n > 0; --n) {
-    std::vector<std::string> more = trained;
-    for (const std::string& name : layers[n - 1]) {
-      if (places.at(name).tensor >= 0 && name.ends_with(".bias")) more.push_back(name);
+    if (!fits(more)) {
+      more = trained;
+      for (const std::string& name : layers[n - 1]) {
+        if (name.ends_with(".bias")) more.push_back(name);
+      }
+      if (more.size() == trained.size() || !fits(more)) continue;
     }
-    if (more.size() == trained.size()) continue;
-    if (!fits(more)) break;
     trained = std::move(more);
   }
   if (trained.empty()) {

@@ -50,8 +50,8 @@ inline constexpr int64_t kRuntimeBytes = 512;
 
 // Throws Error where no part of the model fits, a kernel is missing, or an option contradicts it.
 [[nodiscard]] Configured configured(const tflite::File& file, const ConfigureOptions& options);
-// The patterns of the parameters that are trained within the budget: all of the last layers, as
-// many as fit, then biases of the layers before them.
+// The parameters that are trained within the budget: from the last layer to the first, all of a
+// layer where that fits beside those before, else its bias.
 [[nodiscard]] std::vector<std::string> chosen_parameters(const tflite::File& file,
                                                          ConfigureOptions options);
 

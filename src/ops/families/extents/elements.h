@@ -84,6 +84,9 @@ static int reduce_dims_extents(const void* params, kernel_extents* e) {
   const int64_t outputs = extents_product(d->outputs, 1, 1, 1);
   if (outputs == 0 || extents_product(d->reduced, 1, 1, 1) == 0) return 0;
   if (d->kept.count < 0 || d->kept.count > 4 || d->over.count < 0 || d->over.count > 4) return 0;
+  int64_t over = 1;
+  for (int a = 0; a < d->over.count && over <= d->reduced; ++a) over *= d->over.size[a];
+  if (over != d->reduced) return 0;
   int64_t reach = extents_reach(1, d->kept.count, d->kept.size, d->kept.stride);
   reach = extents_reach(reach, d->over.count, d->over.size, d->over.stride);
   e->out[0] = outputs * (int64_t)sizeof(float);
