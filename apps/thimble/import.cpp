@@ -10,6 +10,7 @@
 #include "commands.h"
 #include "console.h"
 #include "import/formats.h"
+#include "ini_model.h"
 #include "ir/graph.h"
 #include "model.h"
 #include "options.h"
@@ -41,7 +42,13 @@ std::map<std::string, int64_t> sizes_of(const std::vector<std::string>& dims) {
   return sizes;
 }
 
-int run_import(const ImportArguments& options) {
+Graph read_model(const ImportArguments& options) {
+  if (is_ini_model(options.file)) {
+    if (!options.dims.empty()) {
+      throw UsageError(Error("--dim", "a model of this format has no dimensions with names"));
+    }
+    return import_ini(options.file);
+  }
   const importer::Format* const format = importer::format_of(options.file);
   if (format == nullptr) {
     throw UsageError(Error(options.file, fmt::format("expected the model of another program ({})",
@@ -60,8 +67,12 @@ int run_import(const ImportArguments& options) {
   if (!options.dims.empty() && format->read_with_dims == nullptr) {
     throw UsageError(Error("--dim", "a model of this format has no dimensions with names"));
   }
-  Graph graph = options.dims.empty() ? format->read(options.file)
-                                     : format->read_with_dims(options.file, sizes_of(options.dims));
+  return options.dims.empty() ? format->read(options.file)
+                              : format->read_with_dims(options.file, sizes_of(options.dims));
+}
+
+int run_import(const ImportArguments& options) {
+  Graph graph = read_model(options);
   if (options.changes.any()) graph = options.changes.applied(graph);
   const int64_t parameters = parameter_count(graph);
   save_model(graph, options.out, options.changes.adapt.seed);
@@ -83,14 +94,15 @@ void add_import(CLI::App& app, Action& action) {
   auto options = std::make_shared<ImportArguments>();
   CLI::App* command =
       app.add_subcommand("import", "Write a model file from the model of another program");
-  command->add_option("file", options->file, importer::known_formats())
+  command->add_option("file", options->file, importer::known_formats() + "; NNTrainer: NAME.ini")
       ->required()
       ->type_name("FILE");
   add_model_out(*command, options->out);
   command
-      ->add_option("--dim", options->dims,
-                   "size of a dimension that an ONNX model leaves open; of Hugging Face models tokens=N, "
-                   "those of a sample; may be given again")
+      ->add_option(
+          "--dim", options->dims,
+          "size of a dimension that an ONNX model leaves open; of Hugging Face models tokens=N, "
+          "those of a sample; may be given again")
       ->type_name("NAME=NUMBER")
       ->allow_extra_args(false);
   options->changes.add_to(*command);

@@ -10,6 +10,7 @@
 #include "console.h"
 #include "cores.h"
 #include "data_source.h"
+#include "ini_model.h"
 #include "io/atomic_file.h"
 #include "io/html/training_report.h"
 #include "model.h"
@@ -187,35 +188,16 @@ json instructions_of(const StepInstructions& step, Core core) {
                           plan::no_swap_text(plan), nearest));
 }
 
-int run_plan(const PlanArguments& options) {
-  const Model model(options.setup.model);
-  // A path that cannot be written fails before the plan is made; an existing file is kept.
-  std::optional<io::AtomicFile> report;
-  if (options.report) report.emplace(*options.report);
-  // One step is enough: the schedule changes no buffer.
-  TrainerOptions wanted = trainer_options(options.setup, model.settings(), 1);
-  // Which channels are chosen changes no byte.
-  if (wanted.scheme) wanted.scheme->choice = UpdateScheme::Choice::magnitude;
-  Reading reading{"", options.samples};
-  DataSource source(model, options.data);
-  if (options.samples == 0 && source.has_none()) {
-    reading.samples = default_samples(wanted.batch);
-  }
-  if (reading.samples > 0) {
-    wanted = with_pipeline(std::move(wanted), reading.samples, model.graph());
-  } else {
-    const data::Dataset samples = source.train();
-    reading = {source.name(), samples.size()};
-    wanted = with_pipeline(std::move(wanted), samples);
-  }
-  const Graph& graph = model.graph();
+int print_plan(const PlanArguments& options, const Graph& graph, const TrainerOptions& wanted,
+               const std::string& name, const Reading& reading,
+               std::optional<io::AtomicFile>& report) {
   // The text names the nearest budget only where the one asked for cannot be kept, and then the
   // plan has it anyway: looking for it takes as long as the plan.
   const Plan plan =
       options.json ? plan_training(graph, wanted) : train::State(graph.ir(), wanted).plan();
   if (report) {
     report->write(io::training_report_html(
-        {.title = fmt::format("{}, batch {}", model.name(), plan.batch), .plan = plan}));
+        {.title = fmt::format("{}, batch {}", name, plan.batch), .plan = plan}));
     report->commit();
   }
   std::optional<StepInstructions> instructions;
@@ -237,6 +219,41 @@ int run_plan(const PlanArguments& options) {
   }
   if (!plan.fits) refuse(plan);
   return kOk;
+}
+
+int run_plan(const PlanArguments& options) {
+  const Model model(options.setup.model);
+  // A path that cannot be written fails before the plan is made; an existing file is kept.
+  std::optional<io::AtomicFile> report;
+  if (options.report) report.emplace(*options.report);
+  // One step is enough: the schedule changes no buffer.
+  TrainerOptions wanted = trainer_options(options.setup, model.settings(), 1);
+  // Which channels are chosen changes no byte.
+  if (wanted.scheme) wanted.scheme->choice = UpdateScheme::Choice::magnitude;
+  Reading reading{"", options.samples};
+  DataSource source(model, options.data);
+  if (options.samples == 0 && source.has_none()) {
+    reading.samples = default_samples(wanted.batch);
+  }
+  if (reading.samples > 0) {
+    wanted = with_pipeline(std::move(wanted), reading.samples, model.graph());
+  } else {
+    const data::Dataset samples = source.train();
+    reading = {source.name(), samples.size()};
+    wanted = with_pipeline(std::move(wanted), samples);
+  }
+  return print_plan(options, model.graph(), wanted, model.name(), reading, report);
+}
+
+// Of what an INI file says. Its samples are read one by one.
+int run_ini_plan(const PlanArguments& options) {
+  const IniTraining training = read_ini_training(options.setup);
+  std::optional<io::AtomicFile> report;
+  if (options.report) report.emplace(*options.report);
+  const Reading reading{
+      "", options.samples > 0 ? options.samples : default_samples(training.options.batch)};
+  const TrainerOptions wanted = with_pipeline(training.options, reading.samples, training.graph);
+  return print_plan(options, training.graph, wanted, training.name, reading, report);
 }
 
 }  // namespace
@@ -271,7 +288,13 @@ void add_plan(CLI::App& app, Action& action) {
   command->footer(
       "Examples:\n  thimble plan vae --batch 8 --report plan.html\n  thimble plan lenet5 "
       "--optimizer sgd --memory-budget 2MiB");
-  command->callback([&action, options] { action = [options] { return run_plan(*options); }; });
+  command->callback([&action, options, command] {
+    action = [options, command] {
+      if (!is_ini_model(options->setup.model)) return run_plan(*options);
+      require_ini_options(*command);
+      return run_ini_plan(*options);
+    };
+  });
 }
 
 }  // namespace thimble::cli

@@ -10,6 +10,7 @@
 #include "console.h"
 #include "data_source.h"
 #include "generated.h"
+#include "ini_model.h"
 #include "io/atomic_file.h"
 #include "io/html/training_report.h"
 #include "ir/sizes.h"
@@ -437,6 +438,11 @@ void add_train(CLI::App& app, Action& action) {
       "  thimble train mlp --optimizer sgd:momentum=0.9 --lr 0.05 --schedule cosine");
   command->callback([&action, options, command] {
     action = [options, command] {
+      if (is_ini_model(options->setup.model)) {
+        require_ini_options(*command);
+        if (options->json) throw UsageError(Error("--json", "is not for training INI files"));
+        return train_ini(options->setup, options->epochs, options->out);
+      }
       if (is_program(options->setup.model)) require_device_options(*command);
       return Training(*options).run();
     };

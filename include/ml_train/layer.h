@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -103,9 +104,14 @@ class Layer {
   // Copies from memory of the same sizes. Throws std::runtime_error where the number is another.
   virtual void setWeights(const std::vector<float*> weights) = 0;
 #ifdef ENABLE_FP16
-  // Weights are float32: these throw std::invalid_argument.
-  [[nodiscard]] virtual const std::vector<_FP16*> getFP16Weights() = 0;
-  virtual void getFP16Weights(std::vector<_FP16*>& weights, std::vector<TensorDim>& dims) = 0;
+  // Weights are float32: these throw std::invalid_argument. They are not virtual, so that a client
+  // may define ENABLE_FP16 whatever the library was built with.
+  [[nodiscard]] const std::vector<_FP16*> getFP16Weights() {
+    throw std::invalid_argument("[" + getName() + "] weights are FP32: call getWeights");
+  }
+  void getFP16Weights(std::vector<_FP16*>& weights, std::vector<TensorDim>& /*dims*/) {
+    weights = getFP16Weights();
+  }
 #endif
 };
 

@@ -48,7 +48,10 @@ class TensorDim {
     TensorType() : TensorType(Format::NCHW, DataType::FP32) {}
     TensorType(Format fm, DataType type, StorageOrder order = StorageOrder::ROW_MAJOR)
         : format(fm), data_type(type), storage_order(order) {}
-    bool operator==(const TensorType&) const = default;
+    bool operator==(const TensorType& other) const {
+      return format == other.format && data_type == other.data_type &&
+             storage_order == other.storage_order;
+    }
   };
 
   using Flags = std::bitset<MAXDIM>;  // bit 0: width, bit 3: batch

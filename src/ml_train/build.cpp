@@ -67,7 +67,18 @@ void LayerBuild::require_inputs(int least, int most) const {
               " inputs, got " + std::to_string(inputs()));
 }
 
+void LayerBuild::put(TensorPtr tensor) {
+  require(tensor->dim().elements() <= kMostElements,
+          "gives " + to_string(tensor->dim()) + ", which is too large");
+  outputs_.push_back(std::move(tensor));
+}
+
 Value LayerBuild::weight(const WeightSpec& spec) {
+  const Dims& d = spec.dims;
+  const Dim sizes{d[0] * d[1], d[2], d[3]};
+  require(sizes.elements() <= kMostElements,
+          "has a weight of " + std::to_string(d[0]) + ":" + std::to_string(d[1]) + ":" +
+              std::to_string(d[2]) + ":" + std::to_string(d[3]) + ", which is too large");
   Weight made;
   made.name = weights_of_ + ":" + spec.name;
   made.dims = spec.dims;

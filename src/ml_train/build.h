@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <span>
@@ -22,11 +23,18 @@ struct Dim {
   int64_t c = 1;
   int64_t h = 1;
   int64_t w = 1;
-  [[nodiscard]] int64_t elements() const { return c * h * w; }
+  // The largest number where the product is larger.
+  [[nodiscard]] int64_t elements() const {
+    const double n = static_cast<double>(c) * static_cast<double>(h) * static_cast<double>(w);
+    return n < 9e18 ? c * h * w : std::numeric_limits<int64_t>::max();
+  }
   bool operator==(const Dim&) const = default;
 };
 
 [[nodiscard]] std::string to_string(const Dim& dim);
+
+// Numbers of a sample or a weight: more would not fit any memory.
+inline constexpr int64_t kMostElements = int64_t{1} << 31;
 
 // A tensor between layers. Graphs have images [N, H, W, C], this interface has [N, C, H, W]: each
 // form is made at its first use.
@@ -105,7 +113,7 @@ class LayerBuild {
   Value weight(const WeightSpec& spec);
 
   // The next output.
-  void put(TensorPtr tensor) { outputs_.push_back(std::move(tensor)); }
+  void put(TensorPtr tensor);
   void put_plain(Value value, const Dim& dim) { put(Tensor::of_plain(value, dim)); }
   void put_image(Value value, const Dim& dim) { put(Tensor::of_image(value, dim)); }
   // Input i as it is.

@@ -63,6 +63,10 @@ class NetworkBuilder {
       Port& port = result_.inputs[i];
       if (!input_dims_.empty()) port.dim = input_dims_.at(i);
       const Dim& dim = port.dim;
+      if (dim.elements() > kMostElements) {
+        throw std::invalid_argument("[" + port.layer + "] input_shape " + to_string(dim) +
+                                    " is too large");
+      }
       tensors_[port.layer + " source"] = {
           Tensor::of_plain(shared_.graph.input(port.name, {dim.c, dim.h, dim.w}), dim)};
     }

@@ -69,17 +69,6 @@ void LayerNode::setWeights(const std::vector<float*> weights) {
   }
 }
 
-#ifdef ENABLE_FP16
-const std::vector<_FP16*> LayerNode::getFP16Weights() {
-  throw nntrainer::exception::not_supported("[" + props_.owner() +
-                                            "] weights are FP32: use getWeights");
-}
-void LayerNode::getFP16Weights(std::vector<_FP16*>& /*weights*/,
-                               std::vector<ml::train::TensorDim>& /*dims*/) {
-  static_cast<void>(getFP16Weights());
-}
-#endif
-
 void LayerNode::set_name(const std::string& name) {
   name_ = name;
   props_.set_owner(std::string(kind_.type) + " " + name);

@@ -25,12 +25,6 @@ class LayerNode : public ml::train::Layer {
   [[nodiscard]] const std::vector<float*> getWeights() override;
   void getWeights(std::vector<float*>& weights, std::vector<ml::train::TensorDim>& dims) override;
   void setWeights(const std::vector<float*> weights) override;
-#ifdef ENABLE_FP16
-  [[nodiscard]] const std::vector<_FP16*> getFP16Weights() override;
-  void getFP16Weights(std::vector<_FP16*>& weights,
-                      std::vector<ml::train::TensorDim>& dims) override;
-#endif
-
   [[nodiscard]] const LayerKind& kind() const { return kind_; }
   [[nodiscard]] const PropertySet& props() const { return props_; }
   [[nodiscard]] PropertySet& props() { return props_; }

@@ -206,6 +206,9 @@ void build_sequence(LayerBuild& b, Cell cell) {
   if (b.props.boolean("bidirectional")) weights.push_back(layer.weights(in.w, "reverse_"));
   const int64_t width = static_cast<int64_t>(weights.size()) * layer.units();
   const Value x = reshape(b.plain(), {-1, in.h, in.w});
+  constexpr int64_t kMostSteps = 4096;
+  b.require(layer.is_usual() || in.h <= kMostSteps,
+            "with other activations than tanh and sigmoid it takes at most 4096 steps");
   const Sequence y = layer.is_usual() ? by_op(cell, x, weights, width, b.name())
                                       : by_steps(layer, x, in.h, weights);
   if (b.props.boolean("return_sequences")) {

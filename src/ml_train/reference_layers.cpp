@@ -167,6 +167,7 @@ class Unrolled {
   void run() {
     const std::vector<Connection> to = props_.connections("recurrent_input");
     const std::vector<Connection> from = props_.connections("recurrent_output");
+    if (steps_ > 4096) fail("unroll_for is at most 4096");
     if (to.size() != from.size()) fail("recurrent_input and recurrent_output pair up");
     const std::vector<Connection> outside = copies_.inputs();
     for (int64_t k = 0; k < steps_; ++k) {

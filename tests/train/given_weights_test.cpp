@@ -1,7 +1,9 @@
 // Layers as functions of given weights: shared, and unrolled.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <thimble/model_file.h>
 #include <thimble/ops.h>
+#include <thimble/optimizers.h>
 #include <thimble/predictor.h>
 #include <thimble/trainer.h>
 
@@ -351,6 +353,43 @@ TEST(given_weights, that_do_not_fit_are_refused) {
   }
   EXPECT_THAT(message([&] { return batch_norm(x, {}, {}, {}, {}, {.cumulative = true}); }),
               HasSubstr("cumulative statistics are a layer's own"));
+}
+
+TEST(given_weights, of_a_graph_are_set_from_memory) {
+  Graph g;
+  const Value x = g.input("x", {2});
+  const Value w = g.parameter("w", {1, 2}, some());
+  g.output("y", dense(x, w, Value(), "l"));
+  set_weights(g, {{"w", Array(std::vector<float>{2.0F, 3.0F}, {1, 2})}});
+  Predictor predictor(g);
+  EXPECT_EQ(predictor.run({{"x", Array{1.0F, 10.0F}}}).at("y").floats(),
+            (std::vector<float>{32.0F}));
+  EXPECT_THAT(error_of([&] { set_weights(g, {{"v", Array{1.0F}}}); }), HasSubstr("no parameter"));
+  EXPECT_THAT(error_of([&] {
+                set_weights(g, {{"w", Array{1.0F, 2.0F}}});
+              }),
+              HasSubstr("expected f32 [1, 2], got f32 [2]"));
+}
+
+TEST(given_weights, go_on_with_the_state_of_another_optimizer) {
+  const auto trainer = [] {
+    Graph g;
+    const Value x = g.input("x", {2});
+    const Value y = dense(x, {.units = 1, .name = "l"});
+    g.minimize(mean(y * y));
+    return Trainer(g, {.optimizer = Adam{.lr = 0.1}, .batch = kBatch, .threads = 1});
+  };
+  Trainer one = trainer();
+  Trainer other = trainer();
+  const data::Dataset data = samples({2});
+  for (int i = 0; i < 3; ++i) one.step(data);
+  for (const char* name : {"l.weight", "l.weight.exp_avg", "l.weight.exp_avg_sq", "l.bias",
+                           "l.bias.exp_avg", "l.bias.exp_avg_sq"})
+    other.set_parameter(name, one.parameter(name));
+  other.set_steps(one.steps());
+  EXPECT_EQ(one.step(data).loss, other.step(data).loss);
+  EXPECT_EQ(one.weights_sha256(), other.weights_sha256());
+  EXPECT_THAT(error_of([&] { other.set_steps(-1); }), HasSubstr("from 0"));
 }
 
 }  // namespace
