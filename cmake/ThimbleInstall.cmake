@@ -23,6 +23,8 @@ if(THIMBLE_BUILD_ML_TRAIN)
   endif()
   list(APPEND ml_train_private_libraries -ldl -lpthread)
   list(JOIN ml_train_private_libraries " " ml_train_private_libraries)
+  # From the libraries to the headers, wherever the package is.
+  file(RELATIVE_PATH ml_train_include /${CMAKE_INSTALL_LIBDIR} /${CMAKE_INSTALL_INCLUDEDIR})
   # The second name is the one that clients of NNTrainer ask for.
   foreach(package thimble-ml-train ccapi-ml-training)
     configure_file(cmake/ml_train.pc.in ${PROJECT_BINARY_DIR}/${package}.pc @ONLY)

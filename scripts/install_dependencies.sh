@@ -36,7 +36,8 @@ EOF
       ;;
     test)
       needs_of python
-      printf '%s\n' '- libgtest-dev' '- libgmock-dev' '- librapidcheck-dev'
+      printf '%s\n' '- libgtest-dev' '- libgmock-dev' '- librapidcheck-dev' \
+        'pkg-config pkgconf'
       # The fuzzers and the sanitizers are built with clang.
       local v
       v=$(llvm_to_use clang++)
