@@ -90,8 +90,8 @@ int main(void) {
   const thimble_micro_store store = {NULL, store_begin, store_write, store_commit};
   const uint32_t batch = 0;
   const thimble_micro_setting settings[] = {
-      {NULL, batch, 0.02F, 2, 0, {NULL}, {0}},
-      {NULL, batch, 0.1F, 2, 0, {NULL}, {0}},
+      {NULL, batch, 0.005F, 1, 0, {NULL}, {0}},
+      {NULL, batch, 0.01F, 2, 0, {NULL}, {0}},
   };
   thimble_micro_report report;
   thimble_micro_status status = thimble_micro_open(&m, &files, memory, sizeof memory);
