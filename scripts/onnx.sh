@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Runs the node tests of the onnx package through thimble's importer.
+# Runs the node tests of the onnx package through thimble's importer, and files that thimble writes in
+# onnxruntime.
 # usage: ./run onnx [--only NAME]... [--write]
-# The package is installed under build/onnx with pip. --help says more.
+# The packages are installed under build/onnx with pip. --help says more.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # shellcheck source=scripts/common.sh

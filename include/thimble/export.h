@@ -17,4 +17,11 @@ namespace thimble {
 // parameter without values (load_model, load_weights), or a path that cannot be written.
 void export_tflite(const Graph& graph, const std::string& path);
 
+// The same as an ONNX file of opset 23. Inputs and outputs keep their names and shapes, images
+// channels last; between them images are channels first as ONNX's operators want them, without
+// transposes around each. Parameters become initializers of their names, batch norms stay
+// BatchNormalization, recurrent layers and attention are one node each. The page on ONNX lists the
+// ops. The file appears whole or not at all. Throws Error as export_tflite.
+void export_onnx(const Graph& graph, const std::string& path);
+
 }  // namespace thimble

@@ -53,6 +53,12 @@ void bind_model_files(nb::module_& m) {
       },
       nb::arg("graph"), nb::arg("path"));
   m.def(
+      "export_onnx",
+      [](const Graph& graph, const std::string& path) {
+        to_file(path, [&] { thimble::export_onnx(graph, path); });
+      },
+      nb::arg("graph"), nb::arg("path"));
+  m.def(
       "import_quantized_json",
       [](const std::string& path) {
         return from_file(

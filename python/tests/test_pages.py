@@ -65,6 +65,11 @@ def test_the_page_of_models_in_and_out_runs(tmp_path, monkeypatch):
     assert (tmp_path / "scores.tflite").exists()
 
 
+def test_the_page_of_pytorch_modules_runs(tmp_path, monkeypatch):
+    pytest.importorskip("torch")
+    assert run("docs/guide/pytorch-modules.md", tmp_path, monkeypatch)["trainer"].steps == 64
+
+
 def test_the_page_of_sparse_updates_runs(tmp_path, monkeypatch):
     names = run("docs/guide/sparse-updates.md", tmp_path, monkeypatch)
     assert names["chosen"]["bias_last"] == 2

@@ -47,6 +47,7 @@ from .lora import add_lora, load_lora, merge_lora, save_lora
 from .model_files import (
     adapt,
     apply_onnx,
+    export_onnx,
     export_tflite,
     import_hugging_face,
     import_model,
@@ -61,6 +62,7 @@ from .optimizers import *  # noqa: F403
 from .plan import Plan
 from .predictor import Predictor
 from .programs import compile_program, load_program
+from .pytorch import from_torch, to_torch
 from .sparse import choose_channels
 from .trainer import Gradients, Trainer, plan_training
 from .transforms import functional_call, jit, time_distributed, value_and_grad
@@ -98,7 +100,9 @@ __all__ = [
     "choose_channels",
     "compile_program",
     "data",
+    "export_onnx",
     "export_tflite",
+    "from_torch",
     "functional_call",
     "import_hugging_face",
     "import_model",
@@ -126,6 +130,7 @@ __all__ = [
     "seed",
     "set_num_threads",
     "time_distributed",
+    "to_torch",
     "value_and_grad",
     # "from thimble import *" leaves Python's own abs, max, sum ... alone.
     *(name for name in ops.__all__ if name not in dir(_builtins)),

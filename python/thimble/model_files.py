@@ -151,6 +151,20 @@ def export_tflite(model: Graph | Trainer, path: str | os.PathLike[str]) -> None:
     _core.export_tflite(graph_of(model), os.fspath(path))
 
 
+def export_onnx(model: Graph | Trainer, path: str | os.PathLike[str]) -> None:
+    """Writes what a model's outputs compute as ONNX, opset 23. Inputs and outputs keep their names and shapes: images
+    are [N, H, W, C].
+
+    Args:
+        model: a Trainer, whose weights are written (of averaged ones the averages), or a Graph with weights (load_model)
+        path: the file, which is replaced at once
+
+    Raises RuntimeError naming the op that such files have no operator for.
+    """
+    require("export_onnx", model=(model, ((Graph, Trainer), "a thimble.Trainer or thimble.Graph")))
+    _core.export_onnx(graph_of(model), os.fspath(path))
+
+
 def import_quantized_json(path: str | os.PathLike[str]) -> Graph:
     """The graph of a quantized network of another program, with its weights: a JSON file with its
     tensors in the .safetensors file of the same name beside it. The guide's page on quantized networks

@@ -97,16 +97,27 @@ class Adapting {
       if (from_.loss) need(*from_.loss);
       for (const auto& [name, id] : from_.metrics) need(id);
     }
-    for (size_t n = from_.nodes.size(); n-- > 0;) {
-      if (!is_needed(from_.nodes[n])) continue;
-      for (const int id : from_.nodes[n].inputs) {
-        if (id >= 0) need(id);
+    need_inputs();
+    // What moves the running statistics that are read.
+    for (const ir::Node& node : from_.nodes) {
+      for (const ir::Alias& update : node.op->memory.updates) {
+        const int state = node.input(update.in);
+        if (state >= 0 && needed_[static_cast<size_t>(state)] != 0) need(node.outputs[0]);
       }
     }
+    need_inputs();
     // Inputs and parameters of the model stay, read or not; labels do where they are read.
     for (size_t id = 0; id < from_.values.size(); ++id) {
       const ir::ValueData& data = from_.values[id];
       if (data.producer < 0 && data.role == ir::Role::input) need(static_cast<int>(id));
+    }
+  }
+  void need_inputs() {
+    for (size_t n = from_.nodes.size(); n-- > 0;) {
+      if (!is_needed(from_.nodes[n])) continue;
+      for (const int id : from_.nodes[n].inputs) {
+        if (id >= 0) needed_[static_cast<size_t>(id)] = 1;
+      }
     }
   }
   [[nodiscard]] bool is_needed(const ir::Node& node) const {

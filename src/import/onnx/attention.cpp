@@ -91,7 +91,9 @@ void attention(Node& node) {
   Value y;
   const bool simple = a.softcap == 0.0 && !node.gives(3) && a.q.dtype() == DType::f32;
   if (simple) {
-    y = scaled_dot_product_attention(a.q, a.k, a.v, a.mask, {.causal = a.causal, .scale = a.scale});
+    y = scaled_dot_product_attention(
+        a.q, a.k, a.v, a.mask,
+        {.causal = a.causal, .scale = a.scale, .dropout = node.number("dropout", 0.0)});
   } else {
     if (is_bool) {
       a.mask = (1.0 - cast(a.mask, DType::f32)) * -1e30;

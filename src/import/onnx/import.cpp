@@ -78,7 +78,7 @@ class Border {
   Border(const std::string& path, const Model& model, const OnnxOptions& options)
       : path_(path), model_(model), options_(options) {}
 
-  Graph run() {
+  Graph run(std::vector<WeightLayout>* layouts) {
     Graph graph;
     Importer importer(path_, model_, graph.ir(), false);
     Scope scope;
@@ -98,6 +98,7 @@ class Border {
     for (const ValueInfo& output : model_.graph.outputs) {
       add_output(graph, importer, scope, output.name);
     }
+    if (layouts != nullptr) *layouts = importer.layouts();
     return graph;
   }
 
@@ -196,9 +197,10 @@ class Border {
 
 }  // namespace
 
-Graph graph_of(const std::string& path, const Model& model, const OnnxOptions& options) {
+Graph graph_of(const std::string& path, const Model& model, const OnnxOptions& options,
+               std::vector<WeightLayout>* layouts) {
   try {
-    return Border(path, model, options).run();
+    return Border(path, model, options).run(layouts);
   } catch (const Error& error) {
     if (error.where() == path) throw;
     throw Error(path, error.what());

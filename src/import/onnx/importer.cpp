@@ -34,6 +34,7 @@ bool moves_elements(const Shape& shape, const Order& order) {
 Value shaped(Value x, const Shape& shape) { return x.shape() == shape ? x : reshape(x, shape); }
 
 std::string describe(const NodeDef& node) {
+  if (!node.described.empty()) return node.described;
   const bool is_plain = std::all_of(node.op.begin(), node.op.end(),
                                     [](unsigned char c) { return c > ' ' && c < 127; });
   const std::string op = is_plain ? node.op : io::printable(node.op);
@@ -65,14 +66,25 @@ void Importer::run(Scope& scope) {
   for (const ValueInfo& output : model_.graph.outputs) readers_[output.name].push_back(nullptr);
   for (const auto& [name, tensor] : model_.graph.initializers) {
     Item item{.known = tensor.values, .is_bool = tensor.is_bool};
-    if (is_floating(tensor.values.dtype()) && tensor.values.shape().rank() > 0) {
+    if (tensor.is_weight && is_floating(tensor.values.dtype()) &&
+        tensor.values.shape().rank() > 0) {
       item.weight =
           std::make_shared<Weight>(Weight{.name = name, .made = {}, .full = {}, .order = {}});
+      weights_.push_back(item.weight);
       item.order = plain_order(tensor.values.shape().rank());
     }
     scope.items.emplace(name, std::move(item));
   }
   add_nodes(model_.graph.nodes, scope, model_.opsets, 0);
+}
+
+std::vector<WeightLayout> Importer::layouts() const {
+  std::vector<WeightLayout> all;
+  for (const std::shared_ptr<Weight>& weight : weights_) {
+    if (!weight->made) continue;
+    all.push_back({weight->name, weight->made.name(), weight->full, weight->order});
+  }
+  return all;
 }
 
 const NodeDef* Importer::only_reader(const std::string& name) const {

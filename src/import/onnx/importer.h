@@ -11,6 +11,7 @@
 
 #include "import/onnx/item.h"
 #include "import/onnx/model.h"
+#include "import/onnx/onnx.h"
 #include "ir/graph.h"
 
 namespace thimble::importer::onnx {
@@ -38,6 +39,8 @@ class Importer {
 
   // The nodes of the main graph, in a scope that has its inputs.
   void run(Scope& scope);
+  // Of the initializers that were read so far.
+  [[nodiscard]] std::vector<WeightLayout> layouts() const;
 
   [[nodiscard]] ir::Graph& graph() { return *graph_; }
   [[nodiscard]] const std::string& path() const { return path_; }
@@ -86,6 +89,7 @@ class Importer {
   std::map<std::string, std::vector<const NodeDef*>> readers_;
   std::map<const NodeDef*, bool> done_;
   std::map<std::string, int> layers_;
+  std::vector<std::shared_ptr<Weight>> weights_;  // of initializers
 };
 
 // Whether numbers hold the open batch size.

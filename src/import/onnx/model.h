@@ -27,6 +27,7 @@ struct ElementType {
 struct Tensor {
   Array values;  // bool as u8
   bool is_bool = false;
+  bool is_weight = true;  // an initializer of floating point: a parameter; false: a constant
 };
 
 struct GraphDef;
@@ -62,6 +63,7 @@ struct NodeDef {
   std::vector<std::string> inputs;  // "": left out
   std::vector<std::string> outputs;
   std::map<std::string, Attribute> attributes;
+  std::string described;  // how errors name it; empty: by its name and operator
 };
 
 struct Dim {
@@ -82,6 +84,9 @@ struct GraphDef {
   std::vector<ValueInfo> inputs;
   std::vector<ValueInfo> outputs;
 };
+
+// Operators of thimble's own beside those of ONNX, for models that come from no file.
+inline constexpr const char* kOwnDomain = "thimble";
 
 using Opsets = std::map<std::string, int64_t>;  // versions by domain
 

@@ -45,11 +45,20 @@ void batch_normalization(Node& node) {
               order);
     return;
   }
+  const Value weight = node.optional(1);
+  const Value bias = node.optional(2);
+  // Models that are no ONNX files may leave out weights and statistics, and freeze the latter.
+  if (!node.has(3))
+    return node.give(batch_norm(x, weight, bias, {}, {}, {.epsilon = epsilon}), order);
   const Value mean = statistic(node, 3);
   const Value variance = statistic(node, 4);
-  node.give(batch_norm(x, node.value(1), node.value(2), mean, variance,
-                       {.momentum = 1.0 - momentum, .epsilon = epsilon}),
-            order);
+  if (node.integer("frozen", 0) != 0) {
+    return node.give(batch_norm_inference(x, weight, bias, mean, variance, {.epsilon = epsilon}),
+                     order);
+  }
+  node.give(
+      batch_norm(x, weight, bias, mean, variance, {.momentum = 1.0 - momentum, .epsilon = epsilon}),
+      order);
   // The statistics that training_mode gives are kept in those of the graph.
   for (const size_t i : {size_t{1}, size_t{2}}) node.give(i, node.item(i + 2));
 }
@@ -85,7 +94,7 @@ void instance_normalization(Node& node) {
   if (as_group_norm(node)) return;
   node.require(node.rank(0) >= 2, "expected [N, C, ...]");
   const Order order = channels_last(node.rank(0));
-  node.give(instance_norm(node.value(0, order), node.value(1), node.value(2), {}, {},
+  node.give(instance_norm(node.value(0, order), node.optional(1), node.optional(2), {}, {},
                           {.epsilon = node.number("epsilon", 1e-5)}),
             order);
 }
@@ -98,6 +107,7 @@ void group_normalization(Node& node) {
   const int64_t channels = x.shape()[-1];
   node.require(groups >= 1 && channels % groups == 0, "its groups do not divide the channels");
   const auto of_channels = [&](size_t i) {
+    if (!node.has(i)) return Value();
     Value each = node.value(i);
     if (each.shape() == Shape{channels}) return each;
     // Before opset 21 there was one number a group.
@@ -127,9 +137,9 @@ void layer_normalization(Node& node) {
   const double epsilon = node.number("epsilon", 1e-5);
   const Value x = node.value(0);
   const bool whole = fits(node, 1, dims) && fits(node, 2, dims);
-  Value y = whole
-                ? layer_norm(x, node.value(1), node.optional(2), {.dims = dims, .epsilon = epsilon})
-                : layer_norm(x, {}, {}, {.dims = dims, .epsilon = epsilon});
+  Value y =
+      whole ? layer_norm(x, node.optional(1), node.optional(2), {.dims = dims, .epsilon = epsilon})
+            : layer_norm(x, {}, {}, {.dims = dims, .epsilon = epsilon});
   if (!whole) {
     y = y * node.value(1);
     if (node.has(2)) y = y + node.value(2);

@@ -16,7 +16,11 @@ bool is_flat_image(const Item& x) {
 
 // The weight of a dense layer, [units, features], from a matrix [features, units] (or its
 // transpose) that multiplies x. Where x is a flattened image, the features follow its order.
-Value dense_weight(Node& node, const Item& x, const Item& matrix, bool is_transposed) {
+Value dense_weight(Node& node, const Item& x, Item matrix, bool is_transposed) {
+  if (matrix.order != plain_order(2)) {
+    matrix.order = plain_order(2);
+    is_transposed = !is_transposed;
+  }
   const Order order = is_transposed ? Order{0, 1} : Order{1, 0};
   if (!is_flat_image(x)) return node.importer().value(matrix, order);
   // The features, which are C * H * W, become axes, and move.
@@ -39,7 +43,7 @@ Value dense_weight(Node& node, const Item& x, const Item& matrix, bool is_transp
 bool is_matrix_weight(const Node& node, size_t i) {
   const Item& item = node.item(i);
   return item.weight && item.rank() == 2 && item.dtype() == DType::f32 &&
-         item.order == plain_order(2) && item.shape().elements() > 0;
+         item.shape().elements() > 0;
 }
 
 Value features_of(Node& node, size_t i) {

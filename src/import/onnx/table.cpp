@@ -23,9 +23,15 @@ const Conversion* find_conversion(const std::string& domain, const std::string& 
     add_resizing(made);
     return made;
   }();
-  if (!domain.empty()) return nullptr;
-  const auto found = table.find(op);
-  return found == table.end() ? nullptr : &found->second;
+  static const Conversions own = [] {
+    Conversions made;
+    add_own(made);
+    return made;
+  }();
+  if (!domain.empty() && domain != kOwnDomain) return nullptr;
+  const Conversions& all = domain.empty() ? table : own;
+  const auto found = all.find(op);
+  return found == all.end() ? nullptr : &found->second;
 }
 
 }  // namespace thimble::importer::onnx

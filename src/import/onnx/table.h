@@ -34,5 +34,7 @@ void add_recurrent(Conversions& table);
 void add_quantized(Conversions& table);
 void add_losses(Conversions& table);
 void add_resizing(Conversions& table);
+// Of the domain kOwnDomain.
+void add_own(Conversions& table);
 
 }  // namespace thimble::importer::onnx

@@ -31,19 +31,19 @@ void refuse_int8(const Node& node) {
 
 // The activation of options that may be left out.
 template <class Options>
-ActivationFunction function_of(const Options* o) {
+ActivationFunction activation_of(const Options* o) {
   return o == nullptr ? ActivationFunction_NONE : o->activation();
 }
 
 void add_pair(Node& node) {
-  const auto function = function_of(node.options_if<AddOptions>(BuiltinOptions_AddOptions));
+  const auto function = activation_of(node.options_if<AddOptions>(BuiltinOptions_AddOptions));
   if (!node.is_int8()) return give_pair(node, "add", add, function);
   node.give(quantized_add(node.input(0), node.input(1),
                           node.scaled(QuantizedAddAttrs{bounds_of(node, function)})));
 }
 
 void multiply(Node& node) {
-  const auto function = function_of(node.options_if<MulOptions>(BuiltinOptions_MulOptions));
+  const auto function = activation_of(node.options_if<MulOptions>(BuiltinOptions_MulOptions));
   if (!node.is_int8()) return give_pair(node, "mul", mul, function);
   node.give(quantized_mul(node.input(0), node.input(1),
                           node.scaled(QuantizedMulAttrs{bounds_of(node, function)})));
@@ -51,11 +51,13 @@ void multiply(Node& node) {
 
 void subtract(Node& node) {
   refuse_int8(node);
-  give_pair(node, "sub", sub, function_of(node.options_if<SubOptions>(BuiltinOptions_SubOptions)));
+  give_pair(node, "sub", sub,
+            activation_of(node.options_if<SubOptions>(BuiltinOptions_SubOptions)));
 }
 void divide(Node& node) {
   refuse_int8(node);
-  give_pair(node, "div", div, function_of(node.options_if<DivOptions>(BuiltinOptions_DivOptions)));
+  give_pair(node, "div", div,
+            activation_of(node.options_if<DivOptions>(BuiltinOptions_DivOptions)));
 }
 
 template <Pairwise op>

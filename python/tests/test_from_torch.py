@@ -1,0 +1,280 @@
+"""Modules of PyTorch as graphs: trained two steps on both sides, with equal losses and weights."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import thimble as tb
+
+torch = pytest.importorskip("torch")
+nn, functional = torch.nn, torch.nn.functional
+
+# Sums are added up in another order than PyTorch's, over two steps.
+LOSS = {"rtol": 2e-5, "atol": 1e-6}
+WEIGHTS = {"rtol": 1e-3, "atol": 2e-5}
+
+
+class Block(nn.Module):
+    """ResNet's: two convolutions beside the input, which a third fits where sizes change."""
+
+    def __init__(self, inputs: int, outputs: int, stride: int) -> None:
+        super().__init__()
+        self.conv1 = nn.Conv2d(inputs, outputs, 3, stride, 1, bias=False)
+        self.bn1 = nn.BatchNorm2d(outputs)
+        self.conv2 = nn.Conv2d(outputs, outputs, 3, 1, 1, bias=False)
+        self.bn2 = nn.BatchNorm2d(outputs)
+        self.relu = nn.ReLU(inplace=True)
+        self.downsample = None
+        if stride != 1 or inputs != outputs:
+            self.downsample = nn.Sequential(nn.Conv2d(inputs, outputs, 1, stride, bias=False), nn.BatchNorm2d(outputs))
+
+    def forward(self, x: Any) -> Any:
+        y = self.bn2(self.conv2(self.relu(self.bn1(self.conv1(x)))))
+        y += x if self.downsample is None else self.downsample(x)
+        return self.relu(y)
+
+
+class ResNet(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv1 = nn.Conv2d(3, 8, 7, 2, 3, bias=False)
+        self.bn1 = nn.BatchNorm2d(8)
+        self.maxpool = nn.MaxPool2d(3, 2, 1)
+        self.layer1 = nn.Sequential(Block(8, 8, 1), Block(8, 16, 2))
+        self.avgpool = nn.AdaptiveAvgPool2d((1, 1))
+        self.fc = nn.Linear(16, 5)
+
+    def forward(self, x: Any) -> Any:
+        x = self.maxpool(torch.relu_(self.bn1(self.conv1(x))))
+        return self.fc(torch.flatten(self.avgpool(self.layer1(x)), 1))
+
+
+class Inverted(nn.Module):
+    """MobileNet's: wide, depthwise, narrow."""
+
+    def __init__(self, inputs: int, outputs: int, stride: int) -> None:
+        super().__init__()
+        wide = 2 * inputs
+        self.adds = stride == 1 and inputs == outputs
+        self.conv = nn.Sequential(
+            nn.Conv2d(inputs, wide, 1, bias=False), nn.BatchNorm2d(wide), nn.ReLU6(inplace=True),
+            nn.Conv2d(wide, wide, 3, stride, 1, groups=wide, bias=False), nn.BatchNorm2d(wide), nn.Hardswish(),
+            nn.Conv2d(wide, outputs, 1, bias=False), nn.BatchNorm2d(outputs))
+
+    def forward(self, x: Any) -> Any:
+        return x + self.conv(x) if self.adds else self.conv(x)
+
+
+class MobileNet(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.features = nn.Sequential(
+            nn.Conv2d(3, 8, 3, 2, 1, bias=False), nn.BatchNorm2d(8), nn.ReLU6(), Inverted(8, 8, 1), Inverted(8, 12, 2))
+        # The whole image, so that the rows of the first matrix follow the layout.
+        self.classifier = nn.Sequential(nn.Dropout(0.0), nn.Linear(12 * 4 * 4, 10), nn.SiLU(), nn.Linear(10, 5))
+
+    def forward(self, x: Any) -> Any:
+        return self.classifier(self.features(x).flatten(1))
+
+
+class ViT(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.patches = nn.Conv2d(3, 16, 4, 4)
+        self.token = nn.Parameter(torch.randn(1, 1, 16))
+        self.positions = nn.Parameter(torch.randn(1, 17, 16) * 0.1)
+        self.encoder = nn.TransformerEncoder(
+            nn.TransformerEncoderLayer(
+                16, 2, 32, dropout=0.0, activation="gelu", batch_first=True, norm_first=True), 2,
+            enable_nested_tensor=False)
+        self.norm = nn.LayerNorm(16)
+        self.head = nn.Linear(16, 5)
+
+    def forward(self, x: Any) -> Any:
+        x = self.patches(x).flatten(2).transpose(1, 2)
+        x = torch.cat([self.token.expand(x.shape[0], -1, -1), x], dim=1) + self.positions
+        return self.head(self.norm(self.encoder(x))[:, 0])
+
+
+class Attention(nn.Module):
+    """GPT-2's, written out: a mask in a buffer, heads from one product."""
+
+    def __init__(self, width: int, heads: int, length: int) -> None:
+        super().__init__()
+        self.attend, self.project = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.heads = heads
+        self.register_buffer("mask", torch.tril(torch.ones(length, length)).view(1, 1, length, length))
+
+    def forward(self, x: Any) -> Any:
+        b, t, c = x.size()
+        q, k, v = self.attend(x).split(c, dim=2)
+        q, k, v = (each.view(b, t, self.heads, c // self.heads).transpose(1, 2) for each in (q, k, v))
+        weights = (q @ k.transpose(-2, -1)) / (c // self.heads) ** 0.5
+        weights = weights.masked_fill(self.mask[:, :, :t, :t] == 0, float("-inf"))
+        y = functional.softmax(weights, dim=-1) @ v
+        return self.project(y.transpose(1, 2).contiguous().view(b, t, c))
+
+
+class GPT(nn.Module):
+    """Two layers, the second attending by PyTorch's own function; the head is the table of tokens."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tokens, self.places = nn.Embedding(11, 16), nn.Embedding(8, 16)
+        self.norms = nn.ModuleList(nn.LayerNorm(16) for _ in range(4))
+        self.attention = Attention(16, 2, 8)
+        self.mixed, self.out = nn.Linear(16, 48), nn.Linear(16, 16)
+        self.mlps = nn.ModuleList(
+            nn.Sequential(nn.Linear(16, 32), nn.GELU(approximate="tanh"), nn.Linear(32, 16)) for _ in range(2))
+        self.head = nn.Linear(16, 11, bias=False)
+        self.head.weight = self.tokens.weight
+
+    def forward(self, ids: Any) -> Any:
+        b, t = ids.shape
+        x = self.tokens(ids) + self.places(torch.arange(t, device=ids.device))
+        x = x + self.attention(self.norms[0](x))
+        x = x + self.mlps[0](self.norms[1](x))
+        q, k, v = self.mixed(self.norms[2](x)).view(b, t, 3, 2, 8).permute(2, 0, 3, 1, 4).unbind(0)
+        y = functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+        x = x + self.out(y.transpose(1, 2).reshape(b, t, 16))
+        return {"logits": self.head(self.norms[3](x + self.mlps[1](x)))}
+
+
+class Tagger(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.words = nn.Embedding(13, 6, padding_idx=0)
+        self.lstm = nn.LSTM(6, 5, num_layers=2, bidirectional=True, batch_first=True)
+        self.tags = nn.Linear(10, 4)
+
+    def forward(self, words: Any) -> Any:
+        return self.tags(self.lstm(self.words(words))[0])
+
+
+def images(count: int) -> Any:
+    return torch.randn(count, 3, 16, 16)
+
+
+def last(x: Any) -> Any:
+    """Images as thimble has them."""
+    return x.movedim(1, -1).contiguous() if x.dim() == 4 else x
+
+
+CASES = {
+    "ResNet": (ResNet, images, (5, ())),
+    "MobileNet": (MobileNet, images, (5, ())),
+    "ViT": (ViT, images, (5, ())),
+    "GPT": (GPT, lambda n: torch.randint(0, 11, (n, 8)), (11, (8,))),
+    "Tagger": (Tagger, lambda n: torch.randint(0, 13, (n, 7)), (4, (7,))),
+}
+
+
+def first(y: Any) -> Any:
+    return next(iter(y.values())) if isinstance(y, dict) else y
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_two_steps_are_those_of_pytorch(name: str) -> None:
+    kind, inputs, (classes, places) = CASES[name]
+    torch.manual_seed(3)
+    module, example = kind().eval(), inputs(1)
+    graph = tb.from_torch(module, example)
+    assert not module.training
+    trainer = tb.Trainer(
+        tb.adapt(graph, loss="softmax_cross_entropy", label="label"), optimizer=tb.SGD(lr=0.1), batch=6, threads=1)
+    other = kind()
+    other.load_state_dict(module.state_dict())
+    other.train()
+    optimizer = torch.optim.SGD(other.parameters(), lr=0.1)
+    source = next(iter(trainer._core.inputs()))
+    for _ in range(2):
+        x, label = inputs(6), torch.randint(0, classes, (6, *places))
+        loss = functional.cross_entropy(first(other(x)).reshape(-1, classes), label.reshape(-1))
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        ours = trainer.step({source: last(x).numpy(), "label": label.numpy().astype(np.int32)}).loss
+        np.testing.assert_allclose(ours, loss.item(), **LOSS)
+    tb.to_torch(trainer, module)
+    for key, tensor in other.state_dict().items():
+        if not key.endswith("num_batches_tracked"):
+            np.testing.assert_allclose(module.state_dict()[key].numpy(), tensor.numpy(), **WEIGHTS, err_msg=key)
+    x = inputs(4)
+    wanted = first(module.eval()(x)).detach().numpy()
+    np.testing.assert_allclose(trainer.predict({source: last(x).numpy()}), wanted, rtol=1e-4, atol=1e-5)
+
+
+def test_what_a_module_has_stays() -> None:
+    module = nn.Sequential(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.Dropout(0.5), nn.Conv2d(4, 4, 1))
+    module[1].eval()  # in a module that trains: frozen statistics
+    module[3].weight.requires_grad_(False)
+    graph = tb.from_torch(module, (images(1),))
+    text = graph.text()
+    assert "dropout(" in text and "batch_norm_inference(" in text and "transpose(" not in text
+    assert module.training and not module[1].training
+    trainer = tb.Trainer(tb.adapt(graph, loss="mse", label="y"), optimizer=tb.SGD(lr=0.1), batch=2)
+    before = module[3].weight.detach().clone()
+    trainer.step({"input": numbers(2, 16, 16, 3), "y": numbers(2, 14, 14, 4)})
+    tb.to_torch(trainer, module)
+    assert torch.equal(module[3].weight, before)
+    assert float(module[1].running_mean.abs().max()) == 0.0
+    assert float(module[1].bias.detach().abs().max()) > 0.0
+
+
+def numbers(*shape: int) -> Any:
+    return np.random.default_rng(1).normal(size=shape).astype(np.float32)
+
+
+def test_weights_go_back_from_a_file(tmp_path: Any) -> None:
+    torch.manual_seed(1)
+    module = nn.Sequential(nn.Conv1d(2, 3, 2), nn.Flatten(), nn.Linear(9, 2))
+    tb.save_model(tb.from_torch(module, torch.zeros(1, 2, 4)), tmp_path / "m.safetensors")
+    other = nn.Sequential(nn.Conv1d(2, 3, 2), nn.Flatten(), nn.Linear(9, 2))
+    with pytest.raises(ValueError, match="was not given to from_torch"):
+        tb.to_torch(tmp_path / "m.safetensors", other)
+    tb.to_torch(tmp_path / "m.safetensors", other, torch.zeros(1, 2, 4))
+    for mine, theirs in zip(module.parameters(), other.parameters()):
+        assert torch.equal(mine, theirs)
+    replaced = tb.adapt(tb.from_torch(module, torch.zeros(1, 2, 4)), classes=5)
+    with pytest.raises(ValueError, match=r"2.weight has shape \[5, 9\] in the model"):
+        tb.to_torch(replaced, module)
+
+
+class Fixed(nn.Module):
+    def forward(self, x: Any) -> Any:
+        return x.view(2, -1)
+
+
+class Counting(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("total", torch.zeros(3))
+
+    def forward(self, x: Any) -> Any:
+        self.total += x.mean(0)
+        return x + self.total
+
+
+class Unknown(nn.Module):
+    def forward(self, x: Any) -> Any:
+        return torch.fft.rfft(x).real + torch.linalg.det(x[:, None, :1])[:, None]
+
+
+@pytest.mark.parametrize("module,message", [
+    (Fixed(), r"aten\.view\.default at test_from_torch\.py:\d+: .reshape. shape .2, 3. has another number"),
+    (Counting(), "forward changes the buffer total"),
+    (Unknown(), r"aten\.\w*fft\w*\.default at test_from_torch\.py:\d+"),
+], ids=["batch", "buffer", "operator"])
+def test_what_is_not_imported_is_named(module: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        tb.from_torch(module, torch.randn(2, 3))
+
+
+def test_arguments_are_checked() -> None:
+    with pytest.raises(TypeError, match="torch.nn.Module"):
+        tb.from_torch("m")
+    with pytest.raises(ValueError, match="an example is missing"):
+        tb.from_torch(nn.Linear(1, 1))

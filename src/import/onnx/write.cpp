@@ -1,0 +1,390 @@
+#include "import/onnx/write.h"
+
+#include <thimble/error.h>
+#include <thimble/export.h>
+
+#include <algorithm>
+
+#include "import/onnx/serialize.h"
+#include "io/atomic_file.h"
+#include "passes/passes.h"
+
+namespace thimble {
+namespace importer::onnx {
+namespace {
+
+constexpr int64_t kOpset = 23;  // has Attention and RMSNormalization
+constexpr int64_t kMostBytes = (int64_t{1} << 31) - (int64_t{1} << 24);
+
+bool is_of_batch(int64_t size) { return size != 0 && size % kBatch == 0; }
+
+// ONNX's number of an element type; 0: it has none.
+int64_t type_number(DType dtype) {
+  switch (dtype) {
+    case DType::f32:
+      return 1;
+    case DType::u8:
+      return 2;
+    case DType::i8:
+      return 3;
+    case DType::i16:
+      return 5;
+    case DType::i32:
+      return 6;
+    case DType::i64:
+      return 7;
+    case DType::boolean:
+      return 9;
+    case DType::f16:
+      return 10;
+    case DType::f64:
+      return 11;
+    case DType::bf16:
+      return 16;
+    default:
+      return 0;
+  }
+}
+
+// Whether the order moves no axis of more than one element.
+bool keeps_elements(const Shape& shape, const Order& order) {
+  int last = -1;
+  for (const int axis : order) {
+    if (shape[axis] == 1) continue;
+    if (axis < last) return false;
+    last = axis;
+  }
+  return true;
+}
+
+Shape with_leading_ones(const Shape& shape, int rank) {
+  std::vector<int64_t> dims(static_cast<size_t>(rank - shape.rank()), 1);
+  dims.insert(dims.end(), shape.dims().begin(), shape.dims().end());
+  return Shape(std::move(dims));
+}
+
+}  // namespace
+
+Order channels_first(int rank) { return inverse(channels_last(rank)); }
+
+Attribute attribute(double number) {
+  Attribute made;
+  made.kind = Attribute::Kind::number;
+  made.number = number;
+  return made;
+}
+Attribute attribute(int64_t number) {
+  Attribute made;
+  made.kind = Attribute::Kind::integer;
+  made.integer = number;
+  return made;
+}
+Attribute attribute(const char* text) {
+  Attribute made;
+  made.kind = Attribute::Kind::text;
+  made.text = text;
+  return made;
+}
+Attribute attribute(const std::vector<int64_t>& numbers) {
+  Attribute made;
+  made.kind = Attribute::Kind::integers;
+  made.integers = numbers;
+  return made;
+}
+
+FileWriter::FileWriter(const ir::Graph& graph, std::string path)
+    : graph_(graph), path_(std::move(path)), readers_(graph.consumers()) {
+  model_.opsets[""] = kOpset;
+}
+
+void FileWriter::fail(const std::string& message) const { throw Error(path_, message); }
+
+std::string FileWriter::fresh(const std::string& wanted) {
+  std::string name = wanted;
+  for (int i = 2; !names_.insert(name).second; ++i) name = fmt::format("{}_{}", wanted, i);
+  return name;
+}
+
+bool FileWriter::is_constant(int value) const {
+  const ir::ValueData& data = graph_.data(value);
+  return data.producer < 0 && ir::is_persistent(data.role);
+}
+
+Array FileWriter::values_of(int value) const {
+  const ir::ValueData& data = graph_.data(value);
+  if (data.data->elements() != data.type.shape.elements() ||
+      data.data->dtype() != data.type.dtype) {
+    fail(fmt::format("the parameter \"{}\" has no values; load or train them first", *data.name));
+  }
+  return *data.data;
+}
+
+std::string FileWriter::add_initializer(const std::string& wanted, Tensor tensor) {
+  bytes_ += static_cast<int64_t>(tensor.values.bytes().size());
+  if (bytes_ > kMostBytes) fail("the weights take more than 2 GiB, the most of such a file");
+  const std::string name = fresh(wanted);
+  model_.graph.initializers.emplace(name, std::move(tensor));
+  return name;
+}
+
+std::string FileWriter::add_node(const char* op, const std::string& layer,
+                                 const std::vector<std::string>& inputs,
+                                 const Attributes& attributes, int results) {
+  NodeDef node;
+  node.op = op;
+  if (!layer.empty() && layers_.insert(layer).second) node.name = layer;
+  node.inputs = inputs;
+  while (!node.inputs.empty() && node.inputs.back().empty()) node.inputs.pop_back();
+  node.attributes = attributes;
+  for (int i = 0; i < results; ++i) node.outputs.push_back(fresh("value"));
+  model_.graph.nodes.push_back(node);
+  return node.outputs[0];
+}
+
+std::string FileWriter::result_of(const std::string& first, size_t i) const {
+  for (const NodeDef& node : model_.graph.nodes) {
+    if (node.outputs[0] == first) return node.outputs.at(i);
+  }
+  return "";
+}
+
+const FileWriter::Written& FileWriter::main_form(int value, const Order& order) {
+  std::vector<Written>& forms = values_[value];
+  if (forms.empty()) {
+    const ir::ValueData& data = graph_.data(value);
+    if (!is_constant(value)) {
+      fail(fmt::format("the value \"{}\" is no input and no node computes it", *data.name));
+    }
+    if (type_number(data.type.dtype) == 0) {
+      fail(fmt::format("{} is {}, which such files do not hold", *data.name,
+                       to_string(data.type.dtype)));
+    }
+    Tensor tensor{transposed(values_of(value), order)};
+    tensor.is_bool = data.type.dtype == DType::boolean;
+    if (tensor.is_bool) tensor.values = tensor.values.cast(DType::u8);
+    const bool is_bool = tensor.is_bool;
+    const std::string name =
+        add_initializer(data.name->empty() ? "constant" : *data.name, std::move(tensor));
+    forms.push_back({name, order, is_bool});
+  }
+  return forms[0];
+}
+
+const FileWriter::Written& FileWriter::written(int value, const Order& order) {
+  const Written main = main_form(value, order);
+  std::vector<Written>& forms = values_[value];
+  for (const Written& form : forms) {
+    if (form.order == order) return form;
+  }
+  const Order places = inverse(main.order);
+  std::vector<int64_t> moves;
+  for (const int axis : order) moves.push_back(places[static_cast<size_t>(axis)]);
+  forms.push_back({add_node("Transpose", "", {main.name}, {{"perm", attribute(moves)}}, 1), order,
+                   main.is_bool});
+  return forms.back();
+}
+
+ValueInfo FileWriter::info_of(const std::string& name, int value) const {
+  const ir::TensorType& type = graph_.type(value);
+  ValueInfo info{.name = name, .type = type_number(type.dtype), .has_shape = true, .dims = {}};
+  if (info.type == 0) {
+    fail(fmt::format("{} is {}, which such files do not hold", name, to_string(type.dtype)));
+  }
+  for (const int64_t dim : type.shape.dims()) {
+    if (!is_of_batch(dim)) {
+      info.dims.push_back({dim, ""});
+    } else {
+      info.dims.push_back({-1, dim == kBatch ? "batch" : fmt::format("batch_{}", dim / kBatch)});
+    }
+  }
+  return info;
+}
+
+std::string FileWriter::open_batch() {
+  if (!batch_.empty()) return batch_;
+  for (const ValueInfo& input : model_.graph.inputs) {
+    if (input.dims.empty() || input.dims[0].name != "batch") continue;
+    const Attributes first{{"start", attribute(int64_t{0})}, {"end", attribute(int64_t{1})}};
+    return batch_ = add_node("Shape", "", {input.name}, first, 1);
+  }
+  fail("no input has the batch that a shape depends on");
+}
+
+Model FileWriter::run() && {
+  std::map<std::string_view, const WriteRule*> rules;
+  for (const auto list :
+       {layer_writers(), element_writers(), shape_writers(), recurrent_writers()}) {
+    for (const WriteRule& rule : list) rules[rule.op] = &rule;
+  }
+  for (const auto& [name, id] : graph_.outputs) names_.insert(name);
+  for (size_t id = 0; id < graph_.values.size(); ++id) {
+    const ir::ValueData& data = graph_.values[id];
+    if (data.producer >= 0 || data.role != ir::Role::input) continue;
+    const std::string name = fresh(*data.name);
+    model_.graph.inputs.push_back(info_of(name, static_cast<int>(id)));
+    values_[static_cast<int>(id)] = {
+        {name, plain_order(data.type.shape.rank()), data.type.dtype == DType::boolean}};
+  }
+  absorb_projections(*this);
+  for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+    if (absorbed_.count(static_cast<int>(i)) != 0) continue;
+    Op op(*this, static_cast<int>(i));
+    const auto rule = rules.find(op.name());
+    if (op.name().starts_with("random_"))
+      op.fail("it draws random numbers, which no two programs share");
+    if (rule == rules.end()) op.fail("thimble knows no operator for it");
+    rule->second->write(op);
+  }
+  for (const auto& [name, id] : graph_.outputs) {
+    Written form = written(id, plain_order(graph_.type(id).shape.rank()));
+    const int64_t type = type_number(graph_.type(id).dtype);
+    if (form.is_bool && type != 9) {
+      form.name = add_node("Cast", "", {form.name}, {{"to", attribute(type)}}, 1);
+    }
+    NodeDef last;
+    last.op = "Identity";
+    last.inputs = {form.name};
+    last.outputs = {name};
+    model_.graph.nodes.push_back(std::move(last));
+    model_.graph.outputs.push_back(info_of(name, id));
+  }
+  return std::move(model_);
+}
+
+Op::Op(FileWriter& file, int node)
+    : file_(file), index_(node), node_(file.graph_.nodes[static_cast<size_t>(node)]) {}
+
+const ir::TensorType& Op::type(int i) const {
+  if (!has(i)) fail(fmt::format("its input {} is missing", i));
+  return file_.graph_.type(node_.input(i));
+}
+const ir::TensorType& Op::result(int i) const {
+  return file_.graph_.type(node_.outputs[static_cast<size_t>(i)]);
+}
+bool Op::is_constant(int i) const { return file_.is_constant(node_.input(i)); }
+Array Op::values(int i) const { return file_.values_of(node_.input(i)); }
+
+std::string Op::input(int i, const Order& order) {
+  static_cast<void>(type(i));
+  const FileWriter::Written& form = file_.written(node_.input(i), order);
+  if (!form.is_bool) return form.name;
+  return add("Cast", {form.name}, {{"to", attribute(int64_t{2})}});
+}
+
+std::string Op::condition(int i, const Order& order) {
+  static_cast<void>(type(i));
+  const FileWriter::Written& form = file_.written(node_.input(i), order);
+  if (form.is_bool) return form.name;
+  return add("Cast", {form.name}, {{"to", attribute(int64_t{9})}});
+}
+
+Order Op::order_of(int i) const {
+  const auto found = file_.values_.find(node_.input(i));
+  if (found == file_.values_.end() || found->second.empty()) return plain_order(rank(i));
+  return found->second[0].order;
+}
+
+std::vector<std::string> Op::broadcast(const std::vector<int>& inputs, Order& order, bool as_bool) {
+  const int most = result().shape.rank();
+  int lead = -1;
+  for (const int i : inputs) {
+    if (rank(i) != most || is_constant(i)) continue;
+    if (lead < 0 || shape(i).elements() > shape(lead).elements()) lead = i;
+  }
+  order = lead < 0 ? plain_order(most) : order_of(lead);
+  for (const int i : inputs) {
+    const bool is_small = rank(i) == most || shape(i).elements() == 1;
+    if (!is_small && !keeps_elements(with_leading_ones(shape(i), most), order)) {
+      order = plain_order(most);
+    }
+  }
+  std::vector<std::string> names;
+  for (const int i : inputs) {
+    const Order own = rank(i) == most ? order : plain_order(rank(i));
+    std::string name = as_bool ? condition(i, own) : input(i, own);
+    if (rank(i) != most && shape(i).elements() != 1 && order != plain_order(most)) {
+      name = reshape(name, ordered(with_leading_ones(shape(i), most), order));
+    }
+    names.push_back(std::move(name));
+  }
+  return names;
+}
+
+std::string Op::integers(const std::vector<int64_t>& values) {
+  Tensor tensor{Array(values, {static_cast<int64_t>(values.size())})};
+  return file_.add_initializer("numbers", std::move(tensor));
+}
+std::string Op::number(double value, DType dtype) {
+  return file_.add_initializer("number", {Array(std::vector<double>{value}, {}).cast(dtype)});
+}
+std::string Op::floats(const std::vector<float>& values, const Shape& shape) {
+  return file_.add_initializer("constant", {Array(values, shape)});
+}
+
+std::string Op::sizes(const Shape& shape) {
+  const std::vector<int64_t>& dims = shape.dims();
+  if (std::none_of(dims.begin(), dims.end(), is_of_batch)) return integers(dims);
+  std::vector<std::string> parts;
+  for (const int64_t dim : dims) {
+    if (!is_of_batch(dim)) {
+      parts.push_back(integers({dim}));
+    } else if (dim == kBatch) {
+      parts.push_back(file_.open_batch());
+    } else {
+      parts.push_back(add("Mul", {file_.open_batch(), integers({dim / kBatch})}));
+    }
+  }
+  return parts.size() == 1 ? parts[0] : add("Concat", parts, {{"axis", attribute(int64_t{0})}});
+}
+
+std::string Op::add(const char* op, const std::vector<std::string>& inputs,
+                    const Attributes& attributes, int results) {
+  const std::string layer =
+      node_.layer < 0 ? "" : file_.graph_.layers[static_cast<size_t>(node_.layer)].name;
+  return file_.add_node(op, layer, inputs, attributes, results);
+}
+
+std::string Op::reshape(const std::string& x, const Shape& shape) {
+  std::vector<int64_t> dims = shape.dims();
+  const auto open = std::count_if(dims.begin(), dims.end(), is_of_batch);
+  if (open > 1 || shape.elements() == 0) return add("Reshape", {x, sizes(shape)});
+  for (int64_t& dim : dims) {
+    if (is_of_batch(dim)) dim = -1;
+  }
+  return add("Reshape", {x, integers(dims)});
+}
+
+void Op::give(int i, const std::string& name, const Order& order, bool is_bool) {
+  file_.values_[node_.outputs[static_cast<size_t>(i)]] = {{name, order, is_bool}};
+}
+
+void Op::give(const std::string& name, const Order& order, Activation activation) {
+  if (activation == Activation::relu) return give(add("Relu", {name}), order);
+  if (activation == Activation::relu6) {
+    return give(add("Clip", {name, number(0.0), number(6.0)}), order);
+  }
+  give(name, order);
+}
+
+void Op::fail(const std::string& message) const {
+  std::string layer;
+  if (node_.layer >= 0) layer = " of " + file_.graph_.layers[static_cast<size_t>(node_.layer)].name;
+  file_.fail(fmt::format("the op {}{}: {}", node_.op->name, layer, message));
+}
+
+}  // namespace importer::onnx
+
+void export_onnx(const Graph& graph, const std::string& path) {
+  ir::Graph forward = graph.ir();
+  if (forward.outputs.empty()) throw Error(path, "the graph has no output that could be written");
+  forward.loss.reset();
+  forward.metrics.clear();
+  forward = passes::remove_dead_code(passes::specialize(forward, ir::Phase::inference));
+  const std::string bytes =
+      importer::onnx::serialize(importer::onnx::FileWriter(forward, path).run());
+  io::AtomicFile file(path);
+  file.write(bytes);
+  file.commit();
+}
+
+}  // namespace thimble

@@ -1,0 +1,326 @@
+// Writing ops element by element, of pairs, and over axes.
+#include <thimble/ops.h>
+
+#include <array>
+#include <string_view>
+
+#include "import/onnx/write.h"
+
+namespace thimble::importer::onnx {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, const char*>, 29> kUnary{{
+    {"abs", "Abs"},     {"acos", "Acos"},
+    {"acosh", "Acosh"}, {"asin", "Asin"},
+    {"asinh", "Asinh"}, {"atan", "Atan"},
+    {"atanh", "Atanh"}, {"ceil", "Ceil"},
+    {"cos", "Cos"},     {"cosh", "Cosh"},
+    {"erf", "Erf"},     {"exp", "Exp"},
+    {"floor", "Floor"}, {"hard_swish", "HardSwish"},
+    {"log", "Log"},     {"mish", "Mish"},
+    {"neg", "Neg"},     {"reciprocal", "Reciprocal"},
+    {"relu", "Relu"},   {"round", "Round"},
+    {"selu", "Selu"},   {"sigmoid", "Sigmoid"},
+    {"sign", "Sign"},   {"sin", "Sin"},
+    {"sinh", "Sinh"},   {"softsign", "Softsign"},
+    {"sqrt", "Sqrt"},   {"tan", "Tan"},
+    {"tanh", "Tanh"},
+}};
+
+// Of x alone, its order kept.
+void unary_of(Op& op) {
+  for (const auto& [name, operator_name] : kUnary) {
+    if (name != op.name()) continue;
+    const Order order = op.order_of(0);
+    return op.give(op.add(operator_name, {op.input(0, order)}), order);
+  }
+}
+
+// x and the order in which it stands.
+struct Operand {
+  std::string x;
+  Order order;
+};
+Operand operand(Op& op) {
+  Order order = op.order_of(0);
+  return {op.input(0, order), std::move(order)};
+}
+
+void with_settings(Op& op, const char* operator_name, const Attributes& attributes) {
+  const Operand in = operand(op);
+  op.give(op.add(operator_name, {in.x}, attributes), in.order);
+}
+
+void leaky_relu_of(Op& op) {
+  with_settings(op, "LeakyRelu", {{"alpha", attribute(op.attrs<LeakyReluAttrs>().slope)}});
+}
+void elu_of(Op& op) {
+  with_settings(op, "Elu", {{"alpha", attribute(op.attrs<EluAttrs>().alpha)}});
+}
+void celu_of(Op& op) {
+  with_settings(op, "Celu", {{"alpha", attribute(op.attrs<CeluAttrs>().alpha)}});
+}
+void gelu_of(Op& op) {
+  const bool approximates = op.attrs<GeluAttrs>().tanh_approximation;
+  with_settings(op, "Gelu", {{"approximate", attribute(approximates ? "tanh" : "none")}});
+}
+void hard_sigmoid_of(Op& op) {
+  with_settings(op, "HardSigmoid", {{"alpha", attribute(1.0 / 6.0)}, {"beta", attribute(0.5)}});
+}
+void softshrink_of(Op& op) {
+  const double lambd = op.attrs<SoftshrinkAttrs>().lambd;
+  with_settings(op, "Shrink", {{"lambd", attribute(lambd)}, {"bias", attribute(lambd)}});
+}
+void hardshrink_of(Op& op) {
+  with_settings(
+      op, "Shrink",
+      {{"lambd", attribute(op.attrs<HardshrinkAttrs>().lambd)}, {"bias", attribute(0.0)}});
+}
+
+void clipped(Op& op, double low, double high) {
+  const Operand in = operand(op);
+  op.give(op.add("Clip", {in.x, op.number(low), op.number(high)}), in.order);
+}
+void relu6_of(Op& op) { clipped(op, 0.0, 6.0); }
+void clip_of(Op& op) { clipped(op, op.attrs<ClipAttrs>().low, op.attrs<ClipAttrs>().high); }
+void hard_tanh_of(Op& op) {
+  clipped(op, op.attrs<HardTanhAttrs>().min_val, op.attrs<HardTanhAttrs>().max_val);
+}
+
+void swish_of(Op& op) {
+  const Operand in = operand(op);
+  op.give(op.add("Mul", {in.x, op.add("Sigmoid", {in.x})}), in.order);
+}
+void square_of(Op& op) {
+  const Operand in = operand(op);
+  op.give(op.add("Mul", {in.x, in.x}), in.order);
+}
+void rsqrt_of(Op& op) {
+  const Operand in = operand(op);
+  op.give(op.add("Reciprocal", {op.add("Sqrt", {in.x})}), in.order);
+}
+void log_sigmoid_of(Op& op) {
+  const Operand in = operand(op);
+  op.give(op.add("Neg", {op.add("Softplus", {op.add("Neg", {in.x})})}), in.order);
+}
+void softplus_of(Op& op) {
+  const double beta = op.attrs<SoftplusAttrs>().beta;
+  const Operand in = operand(op);
+  if (beta == 1.0) return op.give(op.add("Softplus", {in.x}), in.order);
+  const std::string y = op.add("Softplus", {op.add("Mul", {in.x, op.number(beta)})});
+  op.give(op.add("Mul", {y, op.number(1.0 / beta)}), in.order);
+}
+void affine_of(Op& op) {
+  const auto& a = op.attrs<AffineAttrs>();
+  Operand in = operand(op);
+  if (a.scale != 1.0) in.x = op.add("Mul", {in.x, op.number(a.scale, op.type(0).dtype)});
+  if (a.shift != 0.0 || a.scale == 1.0) {
+    in.x = op.add("Add", {in.x, op.number(a.shift, op.type(0).dtype)});
+  }
+  op.give(in.x, in.order);
+}
+void pow_of(Op& op) {
+  const Operand in = operand(op);
+  op.give(op.add("Pow", {in.x, op.number(op.attrs<PowAttrs>().exponent)}), in.order);
+}
+
+// One slope a channel, or one for all.
+void prelu_of(Op& op) {
+  const int rank = op.rank(0);
+  const Order order = channels_first(rank);
+  std::vector<int64_t> dims(static_cast<size_t>(std::max(rank - 1, 1)), 1);
+  dims[0] = op.shape(1).elements();
+  const std::string slopes = dims.size() == 1 ? op.input(1) : op.reshape(op.input(1), Shape(dims));
+  op.give(op.add("PRelu", {op.input(0, order), slopes}), order);
+}
+
+template <const char* operator_name>
+void pair_of(Op& op) {
+  Order order;
+  const std::vector<std::string> in = op.broadcast({0, 1}, order);
+  op.give(op.add(operator_name, in), order);
+}
+
+constexpr char kAdd[] = "Add";
+constexpr char kSub[] = "Sub";
+constexpr char kMul[] = "Mul";
+constexpr char kDiv[] = "Div";
+constexpr char kMax[] = "Max";
+constexpr char kMin[] = "Min";
+constexpr char kPow[] = "Pow";
+
+// Results are of bool.
+void compared(Op& op, const char* operator_name, bool as_bool, bool negated) {
+  Order order;
+  const std::vector<std::string> in = op.broadcast({0, 1}, order, as_bool);
+  std::string y = op.add(operator_name, in);
+  if (negated) y = op.add("Not", {y});
+  op.give(0, y, order, true);
+}
+void eq_of(Op& op) { compared(op, "Equal", false, false); }
+void ne_of(Op& op) { compared(op, "Equal", false, true); }
+void lt_of(Op& op) { compared(op, "Less", false, false); }
+void le_of(Op& op) { compared(op, "LessOrEqual", false, false); }
+void gt_of(Op& op) { compared(op, "Greater", false, false); }
+void ge_of(Op& op) { compared(op, "GreaterOrEqual", false, false); }
+void and_of(Op& op) { compared(op, "And", true, false); }
+void or_of(Op& op) { compared(op, "Or", true, false); }
+void xor_of(Op& op) { compared(op, "Xor", true, false); }
+void not_of(Op& op) {
+  const Order order = op.order_of(0);
+  op.give(0, op.add("Not", {op.condition(0, order)}), order, true);
+}
+
+void where_of(Op& op) {
+  const int rank = op.result().shape.rank();
+  const Order order = plain_order(rank);
+  const auto plain = [&](int i) { return op.input(i); };
+  op.give(op.add("Where", {op.condition(0, plain_order(op.rank(0))), plain(1), plain(2)}), order);
+}
+
+void cast_of(Op& op) {
+  const Operand in = operand(op);
+  int64_t to = 0;
+  switch (op.result().dtype) {
+    case DType::f32:
+      to = 1;
+      break;
+    case DType::u8:
+      to = 2;
+      break;
+    case DType::i8:
+      to = 3;
+      break;
+    case DType::i16:
+      to = 5;
+      break;
+    case DType::i32:
+      to = 6;
+      break;
+    case DType::i64:
+      to = 7;
+      break;
+    default:
+      op.fail("such files are written with f32 and integers alone");
+  }
+  op.give(op.add("Cast", {in.x}, {{"to", attribute(to)}}), in.order);
+}
+
+// An order after axes went away.
+Order without(const Order& order, const std::set<int64_t>& gone) {
+  Order left;
+  for (const int axis : order) {
+    if (gone.count(axis) != 0) continue;
+    int place = axis;
+    for (const int64_t each : gone) place -= each < axis ? 1 : 0;
+    left.push_back(place);
+  }
+  return left;
+}
+
+template <const char* operator_name>
+void reduction_of(Op& op) {
+  const auto& a = op.attrs<ReduceOptions>();
+  const int rank = op.rank(0);
+  std::set<int64_t> axes;
+  for (const int64_t axis : a.axes) axes.insert(axis < 0 ? axis + rank : axis);
+  for (int64_t axis = 0; a.axes.empty() && axis < rank; ++axis) axes.insert(axis);
+  const Operand in = operand(op);
+  std::vector<int64_t> places;
+  for (const int64_t axis : axes) places.push_back(op.place_of(in.order, axis));
+  const std::string y = op.add(operator_name, {in.x, op.integers(places)},
+                               {{"keepdims", attribute(int64_t{a.keepdims})}});
+  op.give(y, a.keepdims ? in.order : without(in.order, axes));
+}
+
+constexpr char kReduceSum[] = "ReduceSum";
+constexpr char kReduceMean[] = "ReduceMean";
+constexpr char kReduceMax[] = "ReduceMax";
+constexpr char kReduceMin[] = "ReduceMin";
+constexpr char kReduceProd[] = "ReduceProd";
+constexpr char kReduceLogSumExp[] = "ReduceLogSumExp";
+
+void argmax_of(Op& op) {
+  const auto& a = op.attrs<ArgmaxOptions>();
+  if (a.flat) op.fail("such files have it along an axis alone");
+  const bool is_max = op.name() == "argmax";
+  const std::string y =
+      op.add(is_max ? "ArgMax" : "ArgMin", {op.input(0)},
+             {{"axis", attribute(a.axis)}, {"keepdims", attribute(int64_t{a.keepdims})}});
+  op.give(op.add("Cast", {y}, {{"to", attribute(int64_t{6})}}));
+}
+
+void softmax_of(Op& op) {
+  const Operand in = operand(op);
+  const int64_t axis = op.place_of(in.order, op.attrs<SoftmaxOptions>().axis);
+  const bool is_log = op.name() == "log_softmax";
+  op.give(op.add(is_log ? "LogSoftmax" : "Softmax", {in.x}, {{"axis", attribute(axis)}}), in.order);
+}
+
+void cumsum_of(Op& op) {
+  const auto& a = op.attrs<CumsumOptions>();
+  op.give(op.add("CumSum", {op.input(0), op.number(static_cast<double>(a.axis), DType::i64)},
+                 {{"reverse", attribute(int64_t{a.reverse})}}));
+}
+
+}  // namespace
+
+std::span<const WriteRule> element_writers() {
+  static const std::vector<WriteRule> rules = [] {
+    std::vector<WriteRule> made{
+        {"leaky_relu", leaky_relu_of},
+        {"elu", elu_of},
+        {"celu", celu_of},
+        {"gelu", gelu_of},
+        {"hard_sigmoid", hard_sigmoid_of},
+        {"softshrink", softshrink_of},
+        {"hardshrink", hardshrink_of},
+        {"relu6", relu6_of},
+        {"clip", clip_of},
+        {"hard_tanh", hard_tanh_of},
+        {"swish", swish_of},
+        {"square", square_of},
+        {"rsqrt", rsqrt_of},
+        {"log_sigmoid", log_sigmoid_of},
+        {"softplus", softplus_of},
+        {"affine", affine_of},
+        {"pow", pow_of},
+        {"prelu", prelu_of},
+        {"add", pair_of<kAdd>},
+        {"sub", pair_of<kSub>},
+        {"mul", pair_of<kMul>},
+        {"div", pair_of<kDiv>},
+        {"maximum", pair_of<kMax>},
+        {"minimum", pair_of<kMin>},
+        {"pow_tensor", pair_of<kPow>},
+        {"eq", eq_of},
+        {"ne", ne_of},
+        {"lt", lt_of},
+        {"le", le_of},
+        {"gt", gt_of},
+        {"ge", ge_of},
+        {"logical_and", and_of},
+        {"logical_or", or_of},
+        {"logical_xor", xor_of},
+        {"logical_not", not_of},
+        {"where", where_of},
+        {"cast", cast_of},
+        {"sum", reduction_of<kReduceSum>},
+        {"mean", reduction_of<kReduceMean>},
+        {"max", reduction_of<kReduceMax>},
+        {"min", reduction_of<kReduceMin>},
+        {"prod", reduction_of<kReduceProd>},
+        {"logsumexp", reduction_of<kReduceLogSumExp>},
+        {"argmax", argmax_of},
+        {"argmin", argmax_of},
+        {"softmax", softmax_of},
+        {"log_softmax", softmax_of},
+        {"cumsum", cumsum_of},
+    };
+    for (const auto& each : kUnary) made.push_back({each.first.data(), unary_of});
+    return made;
+  }();
+  return rules;
+}
+
+}  // namespace thimble::importer::onnx

@@ -1,0 +1,304 @@
+// Writing convolutions, products, norms, pools and attention.
+#include <thimble/ops.h>
+
+#include <algorithm>
+#include <span>
+#include <string_view>
+
+#include "import/onnx/write.h"
+
+namespace thimble::importer::onnx {
+namespace {
+
+std::vector<int64_t> both(Pair pair) { return {pair.h, pair.w}; }
+
+// What automatic padding adds before and behind along one side.
+std::pair<int64_t, int64_t> automatic_padding(int64_t size, int64_t taps, int64_t stride) {
+  const int64_t places = (size + stride - 1) / stride;
+  const int64_t total = std::max<int64_t>((places - 1) * stride + taps - size, 0);
+  return {total / 2, total - total / 2};
+}
+
+// {top, left, bottom, right}.
+std::vector<int64_t> pads_of(const Padding& p, const Shape& image, Pair taps, Pair stride) {
+  if (!p.automatic) return {p.top, p.left, p.bottom, p.right};
+  const auto [top, bottom] = automatic_padding(image[1], taps.h, stride.h);
+  const auto [left, right] = automatic_padding(image[2], taps.w, stride.w);
+  return {top, left, bottom, right};
+}
+
+void conv2d_of(Op& op) {
+  const auto& a = op.attrs<Conv2dAttrs>();
+  const Shape& w = op.shape(1);
+  const Pair taps{a.dilation.h * (w[1] - 1) + 1, a.dilation.w * (w[2] - 1) + 1};
+  const Order order = channels_first(4);
+  const std::string y =
+      op.add("Conv", {op.input(0, order), op.input(1, order), op.optional(2)},
+             {{"kernel_shape", attribute(std::vector<int64_t>{w[1], w[2]})},
+              {"strides", attribute(both(a.stride))},
+              {"dilations", attribute(both(a.dilation))},
+              {"pads", attribute(pads_of(a.padding, op.shape(0), taps, a.stride))},
+              {"group", attribute(a.groups)}});
+  op.give(y, order, a.activation);
+}
+
+void conv_transpose2d_of(Op& op) {
+  const auto& a = op.attrs<ConvTranspose2dAttrs>();
+  const Shape& w = op.shape(1);
+  const Pair taps{a.dilation.h * (w[1] - 1) + 1, a.dilation.w * (w[2] - 1) + 1};
+  const Order order = channels_first(4);
+  const std::string y =
+      op.add("ConvTranspose", {op.input(0, order), op.input(1, order), op.optional(2)},
+             {{"kernel_shape", attribute(std::vector<int64_t>{w[1], w[2]})},
+              {"strides", attribute(both(a.stride))},
+              {"dilations", attribute(both(a.dilation))},
+              // The convolution that leads from the result to x has this padding.
+              {"pads", attribute(pads_of(a.padding, op.result().shape, taps, a.stride))},
+              {"output_padding", attribute(both(a.output_padding))},
+              {"group", attribute(a.groups)}});
+  op.give(y, order, a.activation);
+}
+
+Order swapped(int rank, bool swaps) {
+  Order order = plain_order(rank);
+  if (swaps && rank >= 2) {
+    std::swap(order[static_cast<size_t>(rank) - 1], order[static_cast<size_t>(rank) - 2]);
+  }
+  return order;
+}
+
+void matmul_of(Op& op) {
+  const auto& a = op.attrs<MatmulAttrs>();
+  std::string y = op.add("MatMul", {op.input(0, swapped(op.rank(0), a.transpose_a)),
+                                    op.input(1, swapped(op.rank(1), a.transpose_b))});
+  if (op.has(2)) y = op.add("Add", {y, op.input(2)});
+  op.give(y, plain_order(op.result().shape.rank()), a.activation);
+}
+
+// A vector of channels, or equal numbers where it is left out.
+std::string channels_of(Op& op, int i, float usual, const Shape& shape) {
+  if (op.has(i)) return op.input(i);
+  return op.floats(std::vector<float>(static_cast<size_t>(shape.elements()), usual), shape);
+}
+
+void batch_norm_of(Op& op) {
+  const auto& a = op.attrs<BatchNormInferenceAttrs>();
+  const Order order = channels_first(op.rank(0));
+  const Shape channels{op.shape(0)[-1]};
+  const std::string y = op.add("BatchNormalization",
+                               {op.input(0, order), channels_of(op, 1, 1.0F, channels),
+                                channels_of(op, 2, 0.0F, channels), op.input(3), op.input(4)},
+                               {{"epsilon", attribute(a.epsilon)}});
+  op.give(y, order, a.activation);
+}
+
+Shape last_dims(const Shape& shape, int64_t count) {
+  return Shape(std::vector<int64_t>(shape.dims().end() - count, shape.dims().end()));
+}
+
+void layer_norm_of(Op& op) {
+  const auto& a = op.attrs<LayerNormAttrs>();
+  op.give(op.add(
+      "LayerNormalization",
+      {op.input(0), channels_of(op, 1, 1.0F, last_dims(op.shape(0), a.dims)), op.optional(2)},
+      {{"axis", attribute(-a.dims)}, {"epsilon", attribute(a.epsilon)}}));
+}
+
+void rms_norm_of(Op& op) {
+  const auto& a = op.attrs<RmsNormAttrs>();
+  op.give(op.add("RMSNormalization",
+                 {op.input(0), channels_of(op, 1, 1.0F, last_dims(op.shape(0), a.dims))},
+                 {{"axis", attribute(-a.dims)}, {"epsilon", attribute(a.epsilon)}}));
+}
+
+void group_norm_of(Op& op) {
+  const auto& a = op.attrs<GroupNormAttrs>();
+  const Order order = channels_first(op.rank(0));
+  const Shape channels{op.shape(0)[-1]};
+  op.give(op.add("GroupNormalization",
+                 {op.input(0, order), channels_of(op, 1, 1.0F, channels),
+                  channels_of(op, 2, 0.0F, channels)},
+                 {{"num_groups", attribute(a.groups)}, {"epsilon", attribute(a.epsilon)}}),
+          order);
+}
+
+void instance_norm_of(Op& op) {
+  const Order order = channels_first(op.rank(0));
+  const Shape channels{op.shape(0)[-1]};
+  if (op.has(3)) op.fail("thimble writes it without running statistics");
+  op.give(op.add("InstanceNormalization",
+                 {op.input(0, order), channels_of(op, 1, 1.0F, channels),
+                  channels_of(op, 2, 0.0F, channels)},
+                 {{"epsilon", attribute(op.attrs<InstanceNormAttrs>().epsilon)}}),
+          order);
+}
+
+Pair stride_of(Pair stride, Pair kernel) {
+  return {stride.h == 0 ? kernel.h : stride.h, stride.w == 0 ? kernel.w : stride.w};
+}
+
+void max_pool_of(Op& op) {
+  const auto& a = op.attrs<MaxPool2dAttrs>();
+  const Pair stride = stride_of(a.stride, a.kernel);
+  const Pair taps{a.dilation.h * (a.kernel.h - 1) + 1, a.dilation.w * (a.kernel.w - 1) + 1};
+  const Order order = channels_first(4);
+  op.give(op.add("MaxPool", {op.input(0, order)},
+                 {{"kernel_shape", attribute(both(a.kernel))},
+                  {"strides", attribute(both(stride))},
+                  {"dilations", attribute(both(a.dilation))},
+                  {"pads", attribute(pads_of(a.padding, op.shape(0), taps, stride))},
+                  {"ceil_mode", attribute(int64_t{a.ceil_mode})}}),
+          order);
+}
+
+void average_pool_of(Op& op) {
+  const auto& a = op.attrs<AveragePool2dAttrs>();
+  if (a.divisor != 0) op.fail("such files have it without a divisor alone");
+  const Pair stride = stride_of(a.stride, a.kernel);
+  const Order order = channels_first(4);
+  op.give(op.add("AveragePool", {op.input(0, order)},
+                 {{"kernel_shape", attribute(both(a.kernel))},
+                  {"strides", attribute(both(stride))},
+                  {"pads", attribute(pads_of(a.padding, op.shape(0), a.kernel, stride))},
+                  {"ceil_mode", attribute(int64_t{a.ceil_mode})},
+                  {"count_include_pad", attribute(int64_t{a.count_include_pad})}}),
+          order);
+}
+
+void global_pool_of(Op& op) {
+  const bool is_max = op.name() == "global_max_pool2d";
+  const std::string y =
+      op.add(is_max ? "GlobalMaxPool" : "GlobalAveragePool", {op.input(0, channels_first(4))});
+  op.give(op.add("Flatten", {y}));
+}
+
+// Where the result divides the image.
+void adaptive_average_pool_of(Op& op) {
+  const Shape& x = op.shape(0);
+  const Shape& y = op.result().shape;
+  if (x[1] % y[1] != 0 || x[2] % y[2] != 0) {
+    op.fail("such files have it for sizes that divide the image alone");
+  }
+  const std::vector<int64_t> window{x[1] / y[1], x[2] / y[2]};
+  const Order order = channels_first(4);
+  op.give(op.add("AveragePool", {op.input(0, order)},
+                 {{"kernel_shape", attribute(window)}, {"strides", attribute(window)}}),
+          order);
+}
+
+void local_response_norm_of(Op& op) {
+  const auto& a = op.attrs<LocalResponseNormOptions>();
+  const Order order = channels_first(op.rank(0));
+  if (a.size % 2 == 0) op.fail("such files have windows of an odd number of channels alone");
+  op.give(op.add("LRN", {op.input(0, order)},
+                 {{"size", attribute(a.size)},
+                  {"alpha", attribute(a.alpha)},
+                  {"beta", attribute(a.beta)},
+                  {"bias", attribute(a.k)}}),
+          order);
+}
+
+// Inputs: indices, the table.
+void embedding_of(Op& op) {
+  if (op.attrs<EmbeddingAttrs>().max_norm != 0.0) op.fail("such files do not scale long rows");
+  op.give(op.add("Gather", {op.input(1), op.input(0)}, {{"axis", attribute(int64_t{0})}}));
+}
+
+// The attributes of attention, which its op keeps to itself.
+struct AttentionSettings final : ir::FieldVisitor {
+  bool causal = false;
+  double scale = 1.0;
+
+  void field(const char* name, bool& value, const char* /*doc*/) override {
+    if (std::string_view(name) == "causal") causal = value;
+  }
+  void field(const char* name, double& value, const char* /*doc*/) override {
+    if (std::string_view(name) == "scale") scale = value;
+  }
+  void field(const char*, int64_t&, const char*) override {}
+  void field(const char*, Pair&, const char*) override {}
+  void field(const char*, Padding&, const char*) override {}
+  void field(const char*, std::vector<int64_t>&, const char*) override {}
+  void field(const char*, Shape&, const char*) override {}
+  void field(const char*, DType&, const char*) override {}
+  void choice(const char*, int&, std::span<const char* const>, const char*) override {}
+};
+
+// Inputs: random state, q, k, v, a mask.
+void attention_of(Op& op) {
+  AttentionSettings a;
+  op.node().attrs.visit(a);
+  const Order heads_first{0, 2, 1, 3};
+  std::string mask;
+  if (op.has(4)) {
+    mask = op.type(4).dtype == DType::f32 ? op.input(4) : op.condition(4, plain_order(4));
+    const int64_t queries = op.shape(1)[1];
+    const int64_t keys = op.shape(2)[1];
+    if (op.shape(4)[2] != queries || op.shape(4)[3] != keys) {
+      mask = op.add("Expand", {mask, op.integers({1, 1, queries, keys})});
+    }
+  }
+  op.give(
+      op.add("Attention",
+             {op.input(1, heads_first), op.input(2, heads_first), op.input(3, heads_first), mask},
+             {{"is_causal", attribute(int64_t{a.causal})}, {"scale", attribute(a.scale)}}),
+      heads_first);
+}
+
+void upsample_of(Op& op) {
+  const auto& a = op.attrs<Upsample2dOptions>();
+  const Shape& x = op.shape(0);
+  const Shape& y = op.result().shape;
+  if (a.scale != 0.0 &&
+      (static_cast<double>(y[1]) != a.scale * static_cast<double>(x[1]) || a.scale_w != 0.0)) {
+    op.fail("such files have it with the scale result / input alone");
+  }
+  Attributes attributes{{"mode", attribute("nearest")}};
+  const char* places = "asymmetric";
+  if (a.mode == Upsampling::nearest) attributes["nearest_mode"] = attribute("floor");
+  if (a.mode == Upsampling::nearest_exact) {
+    places = "half_pixel";
+    attributes["nearest_mode"] = attribute("round_prefer_ceil");
+  }
+  if (a.mode == Upsampling::bilinear || a.mode == Upsampling::bicubic) {
+    attributes["mode"] = attribute(a.mode == Upsampling::bilinear ? "linear" : "cubic");
+    places = a.align_corners ? "align_corners" : "half_pixel";
+  }
+  attributes["coordinate_transformation_mode"] = attribute(places);
+  const Order order = channels_first(4);
+  const std::vector<float> scales{1.0F, 1.0F, static_cast<float>(y[1]) / static_cast<float>(x[1]),
+                                  static_cast<float>(y[2]) / static_cast<float>(x[2])};
+  const bool is_whole = y[1] % x[1] == 0 && y[2] % x[2] == 0;
+  const std::vector<std::string> inputs =
+      is_whole ? std::vector<std::string>{op.input(0, order), "", op.floats(scales, {4})}
+               : std::vector<std::string>{op.input(0, order), "", "", op.sizes(ordered(y, order))};
+  op.give(op.add("Resize", inputs, attributes), order);
+}
+
+}  // namespace
+
+std::span<const WriteRule> layer_writers() {
+  static const WriteRule rules[] = {
+      {"conv2d", conv2d_of},
+      {"conv_transpose2d", conv_transpose2d_of},
+      {"matmul", matmul_of},
+      {"batch_norm_inference", batch_norm_of},
+      {"layer_norm", layer_norm_of},
+      {"rms_norm", rms_norm_of},
+      {"group_norm", group_norm_of},
+      {"instance_norm", instance_norm_of},
+      {"max_pool2d", max_pool_of},
+      {"max_pool2d_inference", max_pool_of},
+      {"average_pool2d", average_pool_of},
+      {"global_average_pool2d", global_pool_of},
+      {"global_max_pool2d", global_pool_of},
+      {"adaptive_average_pool2d", adaptive_average_pool_of},
+      {"local_response_norm", local_response_norm_of},
+      {"embedding", embedding_of},
+      {"scaled_dot_product_attention", attention_of},
+      {"upsample2d", upsample_of},
+  };
+  return rules;
+}
+
+}  // namespace thimble::importer::onnx

@@ -1,0 +1,47 @@
+// Models for other programs.
+#include <gtest/gtest.h>
+#include <thimble/thimble.h>
+
+#include "cli/process.h"
+
+namespace thimble::test::export_onnx_cli_test {
+namespace {
+
+TEST(export_onnx, writes_what_import_reads) {
+  const TemporaryFolder folder;
+  Graph g;
+  const Value x = g.input("image", {8, 8, 1});
+  const Value scores = dense(flatten(relu(conv2d(x, {.channels = 2, .kernel = 3}))), {.units = 4});
+  g.minimize(softmax_cross_entropy(scores, g.label("digit")));
+  g.output("scores", softmax(scores));
+  save_model(g, folder / "m.safetensors");
+  for (const char* const name : {"m.onnx"}) {
+    const Outcome made =
+        run({"export-onnx", folder / "m.safetensors", "-o", folder / name, "--json"});
+    ASSERT_EQ(made.code, 0) << made.err;
+    EXPECT_EQ(keys(last_line_json(made.out)), "file bytes");
+    const Outcome read = run({"import", folder / name, "--loss", "softmax_cross_entropy", "--label",
+                              "digit", "--head", "replace:10", "--freeze", "conv2d_1.*", "-o",
+                              folder / "again.safetensors", "--json"});
+    ASSERT_EQ(read.code, 0) << read.err;
+    EXPECT_EQ(last_line_json(read.out)["parameters"], 2 * 9 + 2 + 72 * 10 + 10);
+  }
+  const Outcome planned = run({"plan", folder / "again.safetensors", "--batch", "4"});
+  EXPECT_EQ(planned.code, 0) << planned.err;
+}
+
+TEST(export_onnx, refuses_other_names_and_ops) {
+  const TemporaryFolder folder;
+  const Outcome name = run({"export-onnx", "lenet5", "-o", folder / "m.tflite"});
+  EXPECT_EQ(name.code, 2);
+  EXPECT_NE(name.err.find("ends in .onnx"), std::string::npos) << name.err;
+  Graph g;
+  g.output("y", erfc(g.input("x", {2})));
+  save_model(g, folder / "m.safetensors");
+  const Outcome op = run({"export-onnx", folder / "m.safetensors", "-o", folder / "m.onnx"});
+  EXPECT_EQ(op.code, 1);
+  EXPECT_NE(op.err.find("the op erfc"), std::string::npos) << op.err;
+}
+
+}  // namespace
+}  // namespace thimble::test::export_onnx_cli_test
