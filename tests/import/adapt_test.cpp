@@ -50,6 +50,19 @@ data::Dataset quarters(const std::string& label) {
                          {Array(std::move(images)), Array(std::move(classes))});
 }
 
+TEST(adapt, keeps_what_moves_running_statistics) {
+  const TemporaryFolder folder;
+  Graph g;
+  const Value h = batch_norm(g.input("x", {4, 4, 1}), {.name = "norm"});
+  g.output("scores", dense(flatten(h), {.units = 4}));
+  save_model(g, folder / "m", 5);
+  const Graph made = adapt(load_model(folder / "m"), {.loss = "softmax_cross_entropy"});
+  Trainer trainer(made, {.batch = 32});
+  trainer.fit(quarters("label"), {.epochs = 1});
+  trainer.save(folder / "c");
+  EXPECT_NE(source(load_model(folder / "c"), "norm.running_mean").data->floats()[0], 0.0F);
+}
+
 TEST(adapt, gives_a_model_a_loss_classes_and_metrics) {
   const TemporaryFolder folder;
   const Graph from = network(folder);

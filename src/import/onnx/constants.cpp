@@ -209,6 +209,33 @@ void dropout_node(Node& node) {
   node.give(0, std::move(item));
 }
 
+// Hann, Hamming and Blackman windows of a known size.
+void signal_window(Node& node) {
+  constexpr double kTwoPi = 6.283185307179586;
+  const int64_t size = node.integer_of(0);
+  node.require(size >= 0 && size <= kMostKnown, "its size is below 0 or too large");
+  node.require(node.integer("output_datatype", 1) == 1, "thimble has windows of float32 alone");
+  const double period =
+      static_cast<double>(node.integer("periodic", 1) != 0 ? size : std::max<int64_t>(size - 1, 1));
+  double first = 0.5;
+  double second = 0.5;
+  double third = 0.0;
+  if (node.op() == "HammingWindow") {
+    first = 25.0 / 46.0;
+    second = 1.0 - first;
+  } else if (node.op() == "BlackmanWindow") {
+    first = 0.42;
+    third = 0.08;
+  }
+  std::vector<float> values;
+  for (int64_t i = 0; i < size; ++i) {
+    const double angle = kTwoPi * static_cast<double>(i) / period;
+    values.push_back(
+        static_cast<float>(first - second * std::cos(angle) + third * std::cos(2.0 * angle)));
+  }
+  node.give_known(0, Array(std::move(values)));
+}
+
 void if_node(Node& node) {
   const std::vector<int64_t> condition = node.integers_of(0);
   node.require(condition.size() == 1, "expected one condition");
@@ -232,6 +259,9 @@ void add_constants(Conversions& table) {
   table["CastLike"] = {cast_like, false};
   table["Dropout"] = {dropout_node, false};
   table["If"] = {if_node, false};
+  for (const char* const name : {"HannWindow", "HammingWindow", "BlackmanWindow"}) {
+    table[name] = {signal_window, false};
+  }
 }
 
 }  // namespace thimble::importer::onnx

@@ -30,6 +30,7 @@ void recurrent(Node& node) {
     if (projects) one.hr = node.value(i++);
     weights.push_back(one);
   }
+  node.require(!weights.empty(), "expected weights");
   const bool both = node.integer("bidirectional", 0) != 0;
   const double dropped = node.number("dropout", 0.0);
   const std::string kind = node.text("kind", "lstm");

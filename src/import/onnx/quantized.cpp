@@ -1,10 +1,12 @@
 // Integers with scales. Weights of int8 become parameters of f32; activations keep their steps.
 #include <thimble/ops.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "import/onnx/table.h"
+#include "import/onnx/windows.h"
 
 namespace thimble::importer::onnx {
 namespace {
@@ -150,6 +152,66 @@ void qlinear_matmul(Node& node) {
   node.give(cast(clip(y, {.low = limits.low, .high = limits.high}), dtype));
 }
 
+// The convolution of two tensors of integers, exact in f32. zeros: of their zero points; bias: in
+// units of their products, or none.
+Value convolved(Node& node, size_t x, size_t x_zero, size_t w, size_t w_zero, Value bias) {
+  const Shape image = node.shape(x);
+  const Shape kernel = node.shape(w);
+  node.require(image.rank() == 4 && kernel.rank() == 4, "expected images [N, C, H, W]");
+  node.require(
+      static_cast<double>(kernel.elements() / std::max<int64_t>(kernel[0], 1)) * 255.0 * 255.0 <=
+          kMostExact,
+      "thimble adds up at most 258 products of integers exactly");
+  const Window window = window_of(node, spatial(image), spatial(kernel));
+  const Order order = channels_last(4);
+  const auto shifted = [&](size_t i, size_t zero) {
+    const Value values = as_type(node.value(i, order), DType::f32);
+    if (!node.has(zero)) return values;
+    node.require(node.shape(zero).elements() == 1, "expected one zero point");
+    return values - reshape(as_type(node.value(zero), DType::f32), {});
+  };
+  const Value y =
+      conv2d(shifted(x, x_zero), shifted(w, w_zero), bias,
+             {.stride = {window.stride[0], window.stride[1]},
+              .padding = {window.before[0], window.after[0], window.before[1], window.after[1]},
+              .dilation = {window.dilation[0], window.dilation[1]},
+              .groups = node.integer("group", 1)});
+  return y;
+}
+
+void conv_integer(Node& node) {
+  node.give(cast(convolved(node, 0, 2, 1, 3, {}), DType::i32), channels_last(4));
+}
+
+void qlinear_conv(Node& node) {
+  for (const size_t i : {size_t{1}, size_t{6}, size_t{7}}) {
+    node.require(node.shape(i).elements() == 1, "expected one scale and one zero point each");
+  }
+  const DType dtype = node.item(7).dtype();
+  const Limits limits = limits_of(node, dtype);
+  const auto factor = [&](size_t i) {
+    const Value value = as_type(node.value(i), DType::f32);
+    return value.shape().elements() == 1 ? reshape(value, {}) : value;
+  };
+  const Value bias = node.has(8) ? as_type(node.value(8), DType::f32) : Value();
+  Value y = convolved(node, 0, 2, 3, 5, bias);
+  // Scales of the weights lie along the channels, which are the last axis.
+  y = round(y * (factor(1) * factor(4) / factor(6))) + factor(7);
+  node.give(cast(clip(y, {.low = limits.low, .high = limits.high}), dtype), channels_last(4));
+}
+
+// A scale and a zero point from the least and the largest number.
+void dynamic_quantize_linear(Node& node) {
+  const Value x = node.value(0);
+  const Value low = clip(min(x), {.low = -INFINITY, .high = 0.0});
+  const Value scale = (relu(max(x)) - low) / 255.0;
+  const Value zero = clip(round(-low / scale), {.low = 0.0, .high = 255.0});
+  const Value y = clip(round(x / scale) + zero, {.low = 0.0, .high = 255.0});
+  node.give(0, cast(y, DType::u8), plain_order(x.shape().rank()));
+  node.give(1, scale, {});
+  node.give(2, cast(zero, DType::u8), {});
+}
+
 }  // namespace
 
 void add_quantized(Conversions& table) {
@@ -157,6 +219,9 @@ void add_quantized(Conversions& table) {
   table["DequantizeLinear"] = {dequantize_linear, false};
   table["MatMulInteger"] = {matmul_integer, false};
   table["QLinearMatMul"] = {qlinear_matmul, false};
+  table["ConvInteger"] = {conv_integer, false};
+  table["QLinearConv"] = {qlinear_conv, false};
+  table["DynamicQuantizeLinear"] = {dynamic_quantize_linear, false};
 }
 
 }  // namespace thimble::importer::onnx

@@ -1,0 +1,108 @@
+// ONNX files that thimble writes, read again. That onnxruntime runs them is tested with Python.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <thimble/export.h>
+#include <thimble/import.h>
+#include <thimble/thimble.h>
+
+#include <filesystem>
+#include <map>
+
+#include "harness/error_of.h"
+#include "import/onnx/model.h"
+#include "io/temporary_folder.h"
+#include "ir/graph.h"
+
+namespace thimble::test::onnx_write_test {
+namespace {
+
+using testing::HasSubstr;
+using Shapes = std::map<std::string, std::string>;
+
+Shapes parameters(const Graph& graph) {
+  Shapes made;
+  for (const ir::ValueData& data : graph.ir().values) {
+    if (data.role == ir::Role::parameter || data.role == ir::Role::state) {
+      made[data.name] = to_string(data.type.shape);
+    }
+  }
+  return made;
+}
+
+std::map<std::string, int> operators(const std::string& path) {
+  std::map<std::string, int> counts;
+  for (const auto& node : importer::onnx::read_model(path).graph.nodes) ++counts[node.op];
+  return counts;
+}
+
+Graph with_weights(const TemporaryFolder& folder, const Graph& graph) {
+  save_model(graph, folder / "m", 5);
+  return load_model(folder / "m");
+}
+
+TEST(onnx_write, images_are_turned_at_the_border_alone) {
+  const TemporaryFolder folder;
+  Graph g;
+  const Value x = g.input("x", {8, 8, 3});
+  Value h = relu(batch_norm(conv2d(x, {.channels = 4, .kernel = 3, .padding = Padding::same()})));
+  h = relu(conv2d(h, {.channels = 4, .kernel = 3, .padding = 1, .groups = 2}) + h);
+  g.output("scores", dense(global_average_pool2d(max_pool2d(h)), {.units = 5}));
+  const Graph graph = with_weights(folder, g);
+  export_onnx(graph, folder / "m.onnx");
+  auto counts = operators(folder / "m.onnx");
+  EXPECT_EQ(counts["Conv"], 2);
+  EXPECT_EQ(counts["BatchNormalization"], 1);
+  EXPECT_EQ(counts["Transpose"], 1);
+  const Graph again = import_onnx(folder / "m.onnx");
+  EXPECT_EQ(parameters(again), parameters(graph));
+  EXPECT_EQ(again.text().find("transpose"), std::string::npos) << again.text();
+}
+
+TEST(onnx_write, tied_weights_are_one_initializer) {
+  const TemporaryFolder folder;
+  Graph g;
+  const Value words = g.input("words", {4}, DType::i32);
+  const Value table = g.parameter("table", {7, 6}, init::normal(0.0, 1.0));
+  g.output("scores", dense(embedding(words, table), table, Value()));
+  const Graph graph = with_weights(folder, g);
+  export_onnx(graph, folder / "m.onnx");
+  EXPECT_EQ(parameters(import_onnx(folder / "m.onnx")), (Shapes{{"table", "[7, 6]"}}));
+}
+
+TEST(onnx_write, recurrent_layers_are_one_node) {
+  const TemporaryFolder folder;
+  Graph g;
+  const Value x = g.input("x", {5, 3});
+  const LstmResult both = lstm(x, {.units = 4, .bidirectional = true});
+  const LstmResult last = lstm(both.y, {.units = 2});
+  g.output("cells", reshape(last.c, {-1, 2}));
+  g.output("y", gru(last.y, {.units = 3}).y);
+  const Graph graph = with_weights(folder, g);
+  export_onnx(graph, folder / "m.onnx");
+  auto counts = operators(folder / "m.onnx");
+  EXPECT_EQ(counts["LSTM"], 3);
+  EXPECT_EQ(counts["GRU"], 1);
+  EXPECT_EQ(counts["MatMul"], 0);
+}
+
+TEST(onnx_write, what_has_no_operator_is_named_and_nothing_is_written) {
+  const TemporaryFolder folder;
+  const auto error = [&](Graph g) {
+    const Graph graph = with_weights(folder, g);
+    return error_of([&] { export_onnx(graph, folder / "m.onnx"); });
+  };
+  Graph unknown;
+  unknown.output("y", erfc(unknown.input("x", {2})));
+  EXPECT_THAT(error(std::move(unknown)), HasSubstr("the op erfc"));
+  Graph random;
+  const Value x = random.input("x", {2});
+  random.output("y", x + random_normal(x));
+  EXPECT_THAT(error(std::move(random)), HasSubstr("random numbers"));
+  Graph none;
+  static_cast<void>(none.input("x", {2}));
+  EXPECT_THAT(error_of([&] { export_onnx(none, folder / "m.onnx"); }), HasSubstr("no output"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "m.onnx"));
+}
+
+}  // namespace
+}  // namespace thimble::test::onnx_write_test
