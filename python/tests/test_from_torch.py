@@ -224,6 +224,81 @@ def test_what_a_module_has_stays() -> None:
     assert float(module[1].bias.detach().abs().max()) > 0.0
 
 
+class Operators(nn.Module):
+    """One result for each form of each operator that is no layer of the models above."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("order", torch.tensor([2, 0, 1]))
+        self.layers = nn.ModuleDict({
+            "prelu": nn.PReLU(4), "group": nn.GroupNorm(2, 4), "instance": nn.InstanceNorm2d(4, affine=True),
+            "rms": nn.RMSNorm(6), "up": nn.ConvTranspose2d(4, 3, 3, 2, 1, output_padding=1), "glu": nn.GLU(1),
+            "shuffle": nn.PixelShuffle(2), "unshuffle": nn.PixelUnshuffle(2),
+            "average": nn.AvgPool2d(3, 2, 1, count_include_pad=False), "adaptive": nn.AdaptiveAvgPool2d(3),
+            "nearest": nn.Upsample(scale_factor=2), "bilinear": nn.Upsample(size=(9, 7), mode="bilinear"),
+            "reflect": nn.ReflectionPad2d((1, 0, 2, 1)), "zeros": nn.ZeroPad2d((1, 0, 2, 1)),
+        })
+        self.gru = nn.GRU(6, 3, batch_first=True)
+        self.rnn = nn.RNN(6, 3)
+        self.batch = nn.BatchNorm1d(4, affine=False)
+
+    def forward(self, x: Any) -> Any:  # [N, 4, 6, 6]
+        y: dict[str, Any] = {name: layer(x) for name, layer in self.layers.items()}
+        row = x[:, 0]  # [N, 6, 6]
+        for name in ("elu", "selu", "celu", "gelu", "silu", "mish", "softplus", "hardswish", "hardsigmoid", "relu6",
+                     "leaky_relu", "logsigmoid", "hardtanh"):
+            y[name] = getattr(functional, name)(x)
+        for name in ("exp", "sin", "cos", "tanh", "erf", "floor", "ceil", "round", "sign", "abs", "neg", "square",
+                     "sigmoid", "expm1", "atan", "sinh"):
+            y[name] = getattr(torch, name)(x)
+        for name in ("log", "sqrt", "rsqrt", "log1p", "log2", "reciprocal"):
+            y[name] = getattr(torch, name)(x.abs() + 0.5)
+        y["alpha"] = torch.add(x, x * 2, alpha=3) - torch.rsub(x, 1.0) / 2
+        y["powers"] = x**2 + (x.abs() + 0.1) ** 1.5 + torch.maximum(x, x.flip(2)) * torch.minimum(x, 1 - x)
+        y["where"] = torch.where((x > 0) & ~(x >= 1), x, -x) + (x != 0).float() + torch.clamp(x, min=-0.5)
+        y["division"] = torch.div(x * 5, 2, rounding_mode="floor") + torch.remainder(x, 0.7) + torch.fmod(x, 0.7)
+        y["reductions"] = x.sum((2, 3)) + x.mean(dim=(2, 3)) + x.amax((2, 3)) + x.amin((2, 3))
+        y["moments"] = x.var((2, 3)) + x.std((2, 3), unbiased=False) + torch.logsumexp(x, (2, 3))
+        y["norm"] = functional.normalize(x, dim=1) + torch.linalg.vector_norm(x, dim=1, keepdim=True)
+        y["largest"] = x.max(dim=2)[0] + x.argmax(3).float() + x.topk(2, dim=2)[0].sum(2)
+        y["running"] = x.cumsum(2) + x.prod(dim=3, keepdim=True)
+        y["softmax"] = functional.softmax(x, 1) + functional.log_softmax(x, 2)
+        y["parts"] = torch.cat([part * (i + 1) for i, part in enumerate(x.chunk(3, dim=2))], dim=1)
+        y["stack"] = torch.stack(x.unbind(1), dim=2)[:, 1:5:2].squeeze(1).unsqueeze(2)
+        y["moves"] = torch.roll(x, (1, -2), (2, 3)).repeat(1, 1, 2, 1).transpose(1, 3).flip(1)
+        y["index"] = x[:, self.order] + x.index_select(1, self.order) + torch.gather(x, 1, x.argmax(1, keepdim=True))
+        y["triangles"] = torch.tril(row) - torch.triu(row, 1) + torch.ones(6, 6).tril()
+        y["masked"] = row.masked_fill(row > 1, 0.0) + torch.zeros_like(row) + torch.full_like(row, 2.0)
+        y["products"] = torch.einsum("nij,nkj->nik", row, row) @ row + torch.bmm(row, row)
+        y["biased"] = torch.addmm(self.layers["rms"].weight, row[:, 0], torch.ones(6, 6), alpha=2.0)
+        y["attention"] = functional.scaled_dot_product_attention(x, x, x, torch.ones(6, 6).tril().bool())
+        y["one_head"] = functional.scaled_dot_product_attention(row, row, row, scale=0.3)
+        y["gru"] = self.gru(row)[1][0]
+        y["rnn"] = self.rnn(row.transpose(0, 1))[0].transpose(0, 1)
+        y["batch"] = self.batch(x.mean(3))
+        y["one_hot"] = functional.one_hot(x.argmax(1), 4).float()
+        return y
+
+
+def test_operators_compute_the_same() -> None:
+    torch.manual_seed(2)
+    module = Operators()
+    graph = tb.from_torch(module, torch.randn(1, 4, 6, 6))
+    x = torch.randn(3, 4, 6, 6)
+    with torch.no_grad():
+        wanted = module.eval()(x)
+    made = tb.Predictor(graph, batch=3).predict(last(x).numpy())
+    assert set(made) == set(wanted)
+    for name, theirs in wanted.items():
+        ours = made[name]
+        turned = np.moveaxis(ours, -1, 1)  # images are channels last
+        is_turned = theirs.dim() >= 3 and turned.shape == tuple(theirs.shape) and np.allclose(
+            turned, theirs.numpy(), rtol=1e-4, atol=2e-5)
+        if is_turned:
+            continue
+        np.testing.assert_allclose(ours, theirs.numpy(), rtol=1e-4, atol=2e-5, err_msg=name)
+
+
 def numbers(*shape: int) -> Any:
     return np.random.default_rng(1).normal(size=shape).astype(np.float32)
 

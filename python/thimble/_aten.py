@@ -209,6 +209,11 @@ CONVERSIONS["hardsigmoid"] = _unary("HardSigmoid", alpha=1 / 6, beta=0.5)
 CONVERSIONS["selu"] = _unary("Selu")
 
 
+@aten("bitwise_not")
+def _bitwise_not(c: Call) -> str:
+    return c.w("Not" if c.dtype == "bool" else "BitwiseNot", c.tensor("self"))
+
+
 @aten("rsqrt")
 def _rsqrt(c: Call) -> str:
     return c.w("Reciprocal", c.w("Sqrt", c.tensor("self")))

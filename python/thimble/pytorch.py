@@ -158,7 +158,7 @@ class _Names(dict[Any, str]):
         self.known = known
 
     def __missing__(self, node: Any) -> str:
-        tensor = self.known[node]
+        tensor = self.known[node].detach().cpu()
         if tensor.is_floating_point():
             tensor = tensor.float()
         self[node] = self.writer.constant(tensor.numpy(), str(tensor.numpy().dtype))

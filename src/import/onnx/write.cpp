@@ -46,7 +46,14 @@ int64_t type_number(DType dtype) {
   }
 }
 
-// Whether the order moves no axis of more than one element.
+Shape with_leading_ones(const Shape& shape, int rank) {
+  std::vector<int64_t> dims(static_cast<size_t>(rank - shape.rank()), 1);
+  dims.insert(dims.end(), shape.dims().begin(), shape.dims().end());
+  return Shape(std::move(dims));
+}
+
+}  // namespace
+
 bool keeps_elements(const Shape& shape, const Order& order) {
   int last = -1;
   for (const int axis : order) {
@@ -56,14 +63,6 @@ bool keeps_elements(const Shape& shape, const Order& order) {
   }
   return true;
 }
-
-Shape with_leading_ones(const Shape& shape, int rank) {
-  std::vector<int64_t> dims(static_cast<size_t>(rank - shape.rank()), 1);
-  dims.insert(dims.end(), shape.dims().begin(), shape.dims().end());
-  return Shape(std::move(dims));
-}
-
-}  // namespace
 
 Order channels_first(int rank) { return inverse(channels_last(rank)); }
 

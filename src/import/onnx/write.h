@@ -21,6 +21,8 @@ namespace thimble::importer::onnx {
 
 // For each axis of a tensor of the file, the axis of thimble's value: {0, 3, 1, 2} for images.
 [[nodiscard]] Order channels_first(int rank);
+// Whether the order moves no axis of more than one element.
+[[nodiscard]] bool keeps_elements(const Shape& shape, const Order& order);
 
 [[nodiscard]] Attribute attribute(double number);
 [[nodiscard]] Attribute attribute(int64_t number);

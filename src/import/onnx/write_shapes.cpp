@@ -10,7 +10,11 @@
 namespace thimble::importer::onnx {
 namespace {
 
-void reshape_of(Op& op) { op.give(op.reshape(op.input(0), op.result().shape)); }
+void reshape_of(Op& op) {
+  Order order = op.order_of(0);
+  if (!keeps_elements(op.shape(0), order)) order = plain_order(op.rank(0));
+  op.give(op.reshape(op.input(0, order), op.result().shape));
+}
 
 // No elements move: the axes of the file's tensor have other numbers in thimble's value.
 void transpose_of(Op& op) {
