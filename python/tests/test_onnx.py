@@ -17,7 +17,7 @@ RANDOM = np.random.default_rng(5)
 def file(tmp_path: pathlib.Path) -> pathlib.Path:
     g = tb.Graph()
     x = g.input("image", (8, 8, 3))
-    h = tb.relu(tb.batch_norm(tb.conv2d(x, channels=4, kernel=3, padding=1, name="conv")))
+    h = tb.relu(tb.batch_norm(tb.conv2d(x, channels=4, kernel=3, padding=1, bias=False, name="conv")))
     g.output("scores", tb.dense(tb.flatten(tb.dropout(tb.max_pool2d(h))), units=5, name="head"))
     tb.save_model(g, tmp_path / "m.safetensors", seed=3)
     tb.export_onnx(tb.load_model(tmp_path / "m.safetensors"), tmp_path / "m.onnx")
@@ -51,14 +51,14 @@ def test_a_model_is_a_part_of_another_graph(file: pathlib.Path) -> None:
     np.testing.assert_allclose(scores, 2 * expected(file, x), rtol=1e-5, atol=1e-6)
     with pytest.raises(ValueError, match="at least one thimble.Value"):
         tb.apply_onnx(file, {"image": x})
-    with pytest.raises(RuntimeError, match="the input image is not given"):
+    with pytest.raises(RuntimeError, match="the input .image. is not given"):
         tb.apply_onnx(file, {}, graph=tb.Graph())
 
 
 def test_errors_name_the_file_and_what_is_wrong(file: pathlib.Path, tmp_path: pathlib.Path) -> None:
     with pytest.raises(FileNotFoundError):
         tb.import_onnx(tmp_path / "none.onnx")
-    with pytest.raises(RuntimeError, match="no input has a dimension named width"):
+    with pytest.raises(RuntimeError, match="no input has a dimension named .width."):
         tb.import_onnx(file, dims={"width": 3})
     with pytest.raises(TypeError, match="True or False"):
         tb.import_onnx(file, keep_layout="no")  # type: ignore[arg-type]
