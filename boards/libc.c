@@ -73,6 +73,23 @@ void _exit(int status) {
   }
 }
 
+/* That of small C libraries writes bytes. The attribute: so that it does not call itself. */
+__attribute__((optimize("no-tree-loop-distribute-patterns"))) void* memset(void* to, int value,
+                                                                           size_t bytes) {
+  const uint32_t word = 0x01010101U * (uint8_t)value;
+  uint8_t* at = to;
+  for (; bytes > 0 && (uintptr_t)at % 4 != 0; --bytes) *at++ = (uint8_t)value;
+  for (; bytes >= 16; bytes -= 16, at += 16) {
+    uint32_t* const words = (uint32_t*)(void*)at;
+    words[0] = word;
+    words[1] = word;
+    words[2] = word;
+    words[3] = word;
+  }
+  for (; bytes > 0; --bytes) *at++ = (uint8_t)value;
+  return to;
+}
+
 /* For the buffer of printf. */
 void* _sbrk(ptrdiff_t bytes) {
   static uint64_t heap[256];

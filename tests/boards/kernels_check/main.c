@@ -31,7 +31,11 @@
 #endif
 #ifndef __ARM_FEATURE_MVE
 #include "ops/quantized_conv2d_input_grad/micro.h"
+#if defined(__ARM_FEATURE_DSP)
+#include "ops/families/quantized/weight_grad_cortex_m_dsp.h"
+#else
 #include "ops/quantized_conv2d_weight_grad/micro.h"
+#endif
 #endif
 #else
 #include "ops/activation_bits/ref.h"
@@ -45,6 +49,8 @@
 #include "ops/sgd_update/ref.h"
 #if defined(__ARM_FEATURE_MVE)
 #include "ops/families/update/integer_helium.h"
+#elif defined(__ARM_FEATURE_DSP)
+#include "ops/families/update/integer_cortex_m_dsp.h"
 #elif defined(INTEGER_MICRO)
 #include "ops/families/update/integer_micro.h"
 #endif

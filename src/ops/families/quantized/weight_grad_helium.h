@@ -1,7 +1,7 @@
 /* The tiles of the micro.h of quantized_conv2d_weight_grad in instructions of Helium, for the
    target helium: four channels of x in a vector. Results are the same. */
 #include "ops/families/quantized/floats_helium.h"
-#define QUANTIZED_HELIUM_TILES
+#define QUANTIZED_OWN_TILES
 #include "ops/quantized_conv2d_weight_grad/micro.h"
 
 /* Pixels whose channels are converted at once. */

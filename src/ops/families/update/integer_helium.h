@@ -1,6 +1,6 @@
 /* The random words of integer_micro.h in instructions of Helium, for the target helium: four blocks
    at a time. Results are the same. */
-#define INTEGER_HELIUM
+#define INTEGER_WORDS
 #include "ops/families/update/integer_micro.h"
 
 #define INTEGER_HELIUM_ROUND(a, b) \

@@ -30,7 +30,7 @@ static void integer_begin(real* change, real* grad, const void* const* in, const
 /* Numbers that are moved together. */
 #define INTEGER_MICRO_NUMBERS 32
 
-#ifndef INTEGER_HELIUM /* integer_helium.h has its own */
+#ifndef INTEGER_WORDS /* integer_cortex_m_dsp.h and integer_helium.h have their own */
 /* words = n blocks of the stream, of these numbers. There is room for a multiple of four. */
 static void integer_micro_words(philox_block* words, const uint32_t* rng, uint32_t stream,
                                 const uint32_t* numbers, int n) {
