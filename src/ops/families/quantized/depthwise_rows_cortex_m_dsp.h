@@ -23,22 +23,76 @@ static inline uint32_t quantized_dsp_pair(int32_t low, int32_t high) {
   return ((uint32_t)low & 0xffffU) | (uint32_t)high << 16;
 }
 
+/* quantized_dsp_pairs of rows of three, five and seven weights, for windows of a stride of one. */
+static void quantized_dsp_odd_pairs(uint32_t* to, const int8_t* w, int rows, int s) {
+  for (; rows > 0; --rows, w += s, to += s + 1) {
+    if (s == 3) {
+      const uint32_t w0 = (uint32_t)(int32_t)w[0];
+      const uint32_t w1 = (uint32_t)(int32_t)w[1];
+      const uint32_t w2 = (uint32_t)(int32_t)w[2];
+      to[0] = quantized_dsp_lower(w0, w1);
+      to[1] = w0 << 16;
+      to[2] = w2 & 0xffffU;
+      to[3] = quantized_dsp_lower(w1, w2);
+    } else {
+      const uint32_t first = quantized_dsp_word(w);
+      const uint32_t last = quantized_dsp_word(w + s - 4);
+      const uint32_t even = quantized_dsp_even_of(first); /* 0, 2 */
+      const uint32_t odd = quantized_dsp_odd_of(first);   /* 1, 3 */
+      const uint32_t low = quantized_dsp_even_of(last);   /* s - 4, s - 2 */
+      const uint32_t high = quantized_dsp_odd_of(last);   /* s - 3, s - 1 */
+      to[0] = quantized_dsp_lower(even, odd);
+      to[1] = even << 16;
+      to[2] = quantized_dsp_upper(even, odd);
+      if (s == 7) {
+        to[3] = quantized_dsp_ends(odd, even);
+        to[4] = quantized_dsp_ends(high, low);
+      }
+      to[s - 2] = quantized_dsp_lower(low, high);
+      to[s - 1] = high >> 16;
+      to[s] = quantized_dsp_upper(low, high);
+    }
+  }
+}
+
 /* Of each row of s weights the pairs (0, 1), (2, 3) ... and (none, 0), (1, 2) ... in turns; for
    windows of a stride of two only the former. */
 static void quantized_dsp_pairs(uint32_t* to, const int8_t* w, int rows, int s, int stride) {
-  for (int r = 0; r < rows; ++r) {
-    const int8_t* const end = w + (s & ~1);
-    int32_t before = 0;
-    for (; w != end; w += 2, to += 3 - stride) {
-      const int32_t low = w[0];
-      to[0] = quantized_dsp_pair(low, w[1]);
-      if (stride == 1) to[1] = quantized_dsp_pair(before, low);
-      before = w[1];
+  const int step = 3 - stride;
+  const int8_t* const last = w + rows * s;
+  if (stride == 1 && (s == 3 || s == 5 || s == 7)) {
+    quantized_dsp_odd_pairs(to, w, rows, s);
+    return;
+  }
+  while (w != last) {
+    const int8_t* const end = w + s;
+    const int8_t* const words = w + (s & ~3);
+    uint32_t before = 0; /* the upper half */
+    uint32_t w0, w1, w2;
+    for (; w != words; w += 4, to += 2 * step) {
+      const uint32_t word = quantized_dsp_word(w);
+      const uint32_t even = quantized_dsp_even_of(word);
+      const uint32_t odd = quantized_dsp_odd_of(word);
+      to[0] = quantized_dsp_lower(even, odd);
+      to[step] = quantized_dsp_upper(even, odd);
+      if (stride == 1) {
+        to[1] = quantized_dsp_upper(before, even << 16);
+        to[3] = (odd & 0xffffU) | (even & 0xffff0000U);
+      }
+      before = odd;
     }
-    const int32_t low = s % 2 != 0 ? *w++ : 0;
-    to[0] = quantized_dsp_pair(low, 0);
-    if (stride == 1) to[1] = quantized_dsp_pair(before, low);
-    to += 3 - stride;
+    w0 = w != end ? (uint32_t)(int32_t)w[0] : 0;
+    w1 = end - w > 1 ? (uint32_t)(int32_t)w[1] : 0;
+    w2 = end - w > 2 ? (uint32_t)(int32_t)w[2] : 0;
+    to[0] = quantized_dsp_lower(w0, w1);
+    if (stride == 1) to[1] = quantized_dsp_upper(before, w0 << 16);
+    to += step;
+    if (end - w > 1) {
+      to[0] = w2 & 0xffffU;
+      if (stride == 1) to[1] = quantized_dsp_lower(w1, w2);
+      to += step;
+    }
+    w = end;
   }
 }
 

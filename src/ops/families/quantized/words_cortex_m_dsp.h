@@ -93,6 +93,17 @@ static inline uint32_t quantized_dsp_upper(uint32_t a, uint32_t b) {
 #endif
 }
 
+/* The lower half of a and the upper one of b. */
+static inline uint32_t quantized_dsp_ends(uint32_t a, uint32_t b) {
+#if defined(__ARM_FEATURE_DSP)
+  uint32_t result;
+  __asm__("pkhbt %0, %1, %2" : "=r"(result) : "r"(a), "r"(b));
+  return result;
+#else
+  return (a & 0xffffU) | (b & 0xffff0000U);
+#endif
+}
+
 static inline uint32_t quantized_dsp_word(const void* from) {
   uint32_t word;
   memcpy(&word, from, sizeof word);
