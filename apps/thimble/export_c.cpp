@@ -23,6 +23,7 @@ struct ExportArguments {
   std::string target = "c99";
   std::string out;
   bool predict_only = false;
+  int test_steps = 3;
   bool json = false;
 };
 
@@ -150,7 +151,7 @@ int export_c(const ExportArguments& arguments) {
     sources = exported->sources();
     if (ram_bytes(sources.sizes) > budget) refuse_budget(budget, ram_bytes(sources.sizes));
   }
-  exported->finish(sources);
+  exported->finish(sources, arguments.test_steps);
   write_files(sources, arguments.out);
   report(arguments, model, batch, sources, compiled_size(arguments.out));
   return kOk;
@@ -181,6 +182,11 @@ void add_export_c(CLI::App& app, Action& action) {
   command->add_option("-o,--out", arguments->out, "folder of the sources")
       ->required()
       ->type_name("DIR");
+  command
+      ->add_option("--test-steps", arguments->test_steps,
+                   "training steps of the test that compares the C code with the engine [3]")
+      ->check(CLI::Range(1, 1000).description(""))
+      ->type_name("N");
   command->add_flag("--json", arguments->json, "print one JSON object");
   command->footer(
       "Example:\n  thimble export-c lenet5 --batch 8 --optimizer sgd --out lenet5_c\n"

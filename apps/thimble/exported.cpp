@@ -11,8 +11,6 @@
 namespace thimble::cli {
 namespace {
 
-constexpr int kGoldenSteps = 3;
-
 std::vector<std::byte> copy_of(std::span<const std::byte> bytes) {
   return {bytes.begin(), bytes.end()};
 }
@@ -105,9 +103,9 @@ std::map<std::string, int64_t> Exported::index_sizes() const {
   return sizes;
 }
 
-void Exported::train(const emit::Interface& interface, emit::Golden& golden) {
+void Exported::train(const emit::Interface& interface, emit::Golden& golden, int steps) {
   uint32_t random = emit::kTestSeed;
-  for (int n = 0; n < kGoldenSteps; ++n) {
+  for (int n = 0; n < steps; ++n) {
     std::vector<data::Field> fields;
     std::vector<data::Values> values;
     for_each_input(interface.train_inputs, golden, random,
@@ -147,10 +145,10 @@ void Exported::predict(const emit::Interface& interface, emit::Golden& golden) {
   }
 }
 
-void Exported::finish(emit::Sources& sources) {
+void Exported::finish(emit::Sources& sources, int test_steps) {
   emit::Golden golden;
   golden.index_sizes = index_sizes();
-  if (trainer_) train(sources.interface, golden);
+  if (trainer_) train(sources.interface, golden, test_steps);
   if (model_.predict != nullptr) predict(sources.interface, golden);
   emit::add_project(sources, model_, golden);
 }

@@ -23,8 +23,8 @@ class Exported {
   // What the planner counts for a step.
   [[nodiscard]] int64_t planned_peak_bytes() const { return planned_peak_bytes_; }
   [[nodiscard]] emit::Sources sources() const { return emit::c_sources(model_); }
-  // Adds build files and a test. Trains some steps with the engine.
-  void finish(emit::Sources& sources);
+  // Adds build files and a test. Trains so many steps with the engine.
+  void finish(emit::Sources& sources, int test_steps);
 
  private:
   [[nodiscard]] exec::Store& store() const;
@@ -32,7 +32,7 @@ class Exported {
   [[nodiscard]] std::function<std::span<const std::byte>(const std::string&)> contents() const;
   // Of sources of indices: the number of indices.
   [[nodiscard]] std::map<std::string, int64_t> index_sizes() const;
-  void train(const emit::Interface& interface, emit::Golden& golden);
+  void train(const emit::Interface& interface, emit::Golden& golden, int steps);
   void predict(const emit::Interface& interface, emit::Golden& golden);
 
   emit::Model model_;

@@ -127,7 +127,7 @@ else
   } >"$work/found" 2>&1 || cat "$work/found"
   for target in c99 cortex-m-dsp helium; do
     "$thimble" export-c "$work/trained.safetensors" --batch 1 --optimizer sgd:momentum=0 --freeze 'dense1*' \
-      --target "$target" --out "$work/$target" >"$work/found" 2>&1 || cat "$work/found"
+      --target "$target" --test-steps 8 --out "$work/$target" >"$work/found" 2>&1 || cat "$work/found"
     for board in "${ran[@]}"; do
       case $target-$board in c99-m55 | c99-riscv | cortex-m-dsp-m4 | cortex-m-dsp-m7 | helium-m55) ;; *) continue ;; esac
       "$root/scripts/qemu.sh" "$work/$target" --board "$board" --out "$work/$board" >"$work/found" 2>&1
