@@ -13,9 +13,7 @@ static int quantized_micro_add_is_plain(const quantized_sum_dims* d) {
 static inline int32_t quantized_micro_add_level(int32_t a, int32_t b, const quantized_sum_dims* d) {
   const float left = (float)(a - d->a_zero_point) * d->a_scale;
   const float right = (float)(b - d->b_zero_point) * d->b_scale;
-  const float quotient = (left + right) / d->y_scale;
-  const float bounded = quotient < -512.0F ? -512.0F : quotient > 512.0F ? 512.0F : quotient;
-  return quantized_micro_nearest(bounded) + d->out.zero_point;
+  return quantized_micro_nearest((left + right) / d->y_scale) + d->out.zero_point;
 }
 
 static void quantized_add_ref(int8_t* y, const int8_t* a, const int8_t* b,

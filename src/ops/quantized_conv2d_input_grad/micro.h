@@ -69,6 +69,17 @@ static real quantized_input_grad_one(const real* dy, const int8_t* w, int channe
   return sum;
 }
 
+/* The weights of four channels for n channels of dy in f32. to: [n,4], w: of the first of the
+   former, n: not 0. */
+static void quantized_input_grad_weights(real* to, const int8_t* w, int channels, int n) {
+  for (real* const end = to + 4 * n; to != end; to += 4, w += channels) {
+    to[0] = (real)w[0];
+    to[1] = (real)w[1];
+    to[2] = (real)w[2];
+    to[3] = (real)w[3];
+  }
+}
+
 /* Channels of dy whose weights are converted at once. */
 #define QUANTIZED_MICRO_FROM 64
 
@@ -87,13 +98,7 @@ static void quantized_input_grad_plain_pointwise(real* dx, const real* dy, const
       const int rest = from_channels - first;
       const int n = rest < QUANTIZED_MICRO_FROM ? rest : QUANTIZED_MICRO_FROM;
       const int8_t* from = w + (ptrdiff_t)first * channels + c;
-      real* const end = floats + 4 * n;
-      for (real* to = floats; to != end; to += 4, from += channels) {
-        to[0] = (real)from[0];
-        to[1] = (real)from[1];
-        to[2] = (real)from[2];
-        to[3] = (real)from[3];
-      }
+      quantized_input_grad_weights(floats, from, channels, n);
       for (int i = 0; i < tiled_pixels; i += 4) {
         quantized_input_grad_tile(dx + (ptrdiff_t)i * channels + c,
                                   dy + (ptrdiff_t)i * from_channels + first, floats, channels,

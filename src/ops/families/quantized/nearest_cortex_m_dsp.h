@@ -1,4 +1,4 @@
-/* The function of nearest_micro.h in one instruction, which rounds halves to even; what int32_t
+/* The function of nearest_micro.h in two instructions: the first rounds halves to even, what 16 bits
    cannot hold saturates. Source: Arm, "ARMv7-M Architecture Reference Manual". */
 #include "simd/requantize.h"
 
@@ -7,6 +7,7 @@ static inline int32_t quantized_micro_nearest(float v) {
   int32_t bits;
   __asm__("vcvtr.s32.f32 %0, %1" : "=t"(v) : "t"(v));
   memcpy(&bits, &v, sizeof bits);
+  __asm__("ssat %0, #16, %1" : "=r"(bits) : "r"(bits));
   return bits;
 #else
   return quantized_nearest(v);
