@@ -221,9 +221,10 @@ class Finish {
   Int8Scratch s_;
   bool folds_;
   bool is_fixed_;
-  bool one_by_one_;   // in fixed point
-  bool only_scales_;  // in float: sums with their bias times scales stay within int32
-  float low_;         // of results less their zero point
+  bool one_by_one_;  // in fixed point
+  [[maybe_unused]] bool
+      only_scales_;  // in float: sums with their bias times scales stay within int32
+  float low_;        // of results less their zero point
   float high_;
 };
 
