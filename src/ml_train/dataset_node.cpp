@@ -3,6 +3,7 @@
 #include <nntrainer_error.h>
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 #include <random>
 #include <stdexcept>
@@ -86,7 +87,7 @@ class FileReader : public SampleReader {
 
 }  // namespace
 
-DatasetNode::DatasetNode(std::string path, const std::vector<std::string>& properties)
+DatasetNode::DatasetNode(const std::string& path, const std::vector<std::string>& properties)
     : props_("file dataset", {kFile}) {
   if (!path.empty()) props_.set("path", path);
   setProperty(properties);
@@ -112,7 +113,8 @@ void DatasetNode::setProperty(const std::vector<std::string>& values) {
       text.find_first_not_of("0123456789abcdefABCDEF", begin) != std::string::npos) {
     throw std::invalid_argument("[dataset] user_data=" + text + ": expected a pointer as text");
   }
-  user_data_ = reinterpret_cast<void*>(std::stoull(text.substr(begin), nullptr, 16));
+  user_data_ =
+      std::bit_cast<void*>(static_cast<uintptr_t>(std::stoull(text.substr(begin), nullptr, 16)));
   props_.erase("user_data");
 }
 

@@ -37,7 +37,7 @@ class SampleReader {
 class DatasetNode : public ml::train::Dataset {
  public:
   // One of both: the file's path, or the callback.
-  DatasetNode(std::string path, const std::vector<std::string>& properties);
+  DatasetNode(const std::string& path, const std::vector<std::string>& properties);
   DatasetNode(ml::train::datagen_cb callback, void* user_data,
               const std::vector<std::string>& properties);
   void setProperty(const std::vector<std::string>& values) override;

@@ -22,6 +22,10 @@ std::string read_text(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+std::string pair_text(const std::string& key, const std::string& value) {
+  return key + "=" + value;
+}
+
 std::string beside(const std::string& folder, const std::string& path) {
   const std::filesystem::path given(path);
   return given.is_absolute() || folder.empty() ? path
@@ -91,7 +95,7 @@ class IniReader {
                                           const std::set<std::string>& left_out) {
     std::vector<std::string> pairs;
     for (const auto& [key, value] : section.keys) {
-      if (!left_out.contains(key)) pairs.push_back(key + "=" + value);
+      if (!left_out.contains(key)) pairs.push_back(pair_text(key, value));
     }
     return pairs;
   }
@@ -105,7 +109,7 @@ class IniReader {
         continue;
       }
       if (of_optimizer.contains(key)) {
-        rates.push_back(key + "=" + value);
+        rates.push_back(pair_text(key, value));
       } else {
         model_.properties.emplace_back(key, key == "save_path" ? beside(folder_, value) : value);
       }

@@ -49,10 +49,10 @@ namespace {
 std::vector<std::pair<std::string, std::string>> pairs_of(
     const PropertySet& props, std::initializer_list<const char*> left_out) {
   std::vector<std::pair<std::string, std::string>> pairs;
-  for (const auto& [key, value] : props.given()) {
+  for (const auto& pair : props.given()) {
     if (std::none_of(left_out.begin(), left_out.end(),
-                     [&](const char* other) { return key == other; }))
-      pairs.emplace_back(key, value);
+                     [&](const char* other) { return pair.first == other; }))
+      pairs.emplace_back(pair);
   }
   return pairs;
 }

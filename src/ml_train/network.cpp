@@ -178,8 +178,9 @@ class Realizer {
         open.emplace_back(reader, 0);
       }
     }
+    std::reverse(done.begin(), done.end());
     std::vector<Node> ordered;
-    for (auto i = done.rbegin(); i != done.rend(); ++i) ordered.push_back(nodes_[*i]);
+    for (const size_t i : done) ordered.push_back(nodes_[i]);
     return ordered;
   }
 

@@ -72,6 +72,10 @@ bool is_padding(const std::string& value) {
          all_parts(value, [](const std::string& part) { return whole(part, 0).has_value(); });
 }
 
+[[noreturn]] void refuse_pair(const std::string& owner, const std::string& text) {
+  throw std::invalid_argument("[" + owner + "] expected key=value, got \"" + text + "\"");
+}
+
 std::string comma_list(const std::string& words) {
   std::string list;
   for (const std::string& word : split_text(words, ' ')) list += (list.empty() ? "" : ", ") + word;
@@ -157,7 +161,7 @@ std::vector<std::pair<std::string, std::string>> parse_pairs(
       const size_t value = part.find_first_not_of("= \t", equals == std::string::npos ? 0 : equals);
       const std::string key = lower(without_blanks(std::string_view(part).substr(0, equals)));
       if (equals == std::string::npos || value == std::string::npos || key.empty()) {
-        throw std::invalid_argument("[" + owner + "] expected key=value, got \"" + part + "\"");
+        refuse_pair(owner, part);
       }
       pairs.emplace_back(key, trimmed(std::string_view(part).substr(value)));
     }
