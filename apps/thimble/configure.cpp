@@ -111,6 +111,7 @@ int run_configure(const ConfigureArguments& given) {
   write_file_of(arguments.out + model, made.model);
   write_file_of(arguments.out + "/weights.wof", made.weights);
   write_file_of(arguments.out + "/program.bin", made.program.bytes);
+  write_file_of(arguments.out + "/gradients.circle", made.gradients);
   write_file_of(arguments.out + "/choices.json", json.dump(2) + "\n");
   if (arguments.json) {
     print_json(json);

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "exec/program.h"
+#include "import/tflite/gradients.h"
 #include "ir/graph.h"
 #include "train/compile.h"
 #include "train/state.h"
@@ -154,6 +155,7 @@ class Configuring {
       made_.program = emit::micro_program_file(model_);
       if (made_.memory_bytes() > budget) refuse(budget, std::min(most, made_.memory_bytes()));
     }
+    made_.gradients = gradients();
     for (const program::Tensor& tensor : model_.trainings.front().program->tensors) {
       if (tensor.recomputed) made_.recomputed.push_back(*tensor.name);
     }
@@ -243,6 +245,25 @@ class Configuring {
       const int64_t offset = reinterpret_cast<const char*>(data.data()) - rest.bytes().data();
       if (place.reversed[0] == 0 && offset % 4 == 0) place.offset = offset;
     }
+  }
+
+  // Of the first optimizer and batch size.
+  [[nodiscard]] std::string gradients() const {
+    std::map<std::string, int> tensors = network_.tensor_of;
+    const tflite::Network results = tflite::read_network(file_, true);
+    for (size_t i = 0; i < file_.operators().size(); ++i) {
+      for (const auto& [name, id] : results.graph.ir().outputs) {
+        if (name != std::to_string(i)) continue;
+        tensors[*results.graph.ir().data(id).name] = file_.operators()[i].outputs[0];
+      }
+    }
+    for (const int input : file_.inputs()) tensors[file_.tensor(input).name] = input;
+    const TrainerOptions options{
+        .optimizer = optimizer_of(options_.optimizers[0], options_.learning_rate),
+        .batch = options_.batches[0]};
+    return tflite::gradient_file(
+        train::training_graph(graph_.ir(), options, options.batch, train::StepKind::update),
+        tensors);
   }
 
   [[nodiscard]] const ir::ValueData& parameter(const std::string& name) const {

@@ -40,6 +40,7 @@ struct Configured {
   std::vector<std::string> recomputed;  // values of a training step
   std::string model;                    // without trained weights
   std::string weights;                  // wof
+  std::string gradients;                // the backward part, circle
   emit::MicroProgram program;
 
   [[nodiscard]] int64_t memory_bytes() const;

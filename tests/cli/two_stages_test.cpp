@@ -11,6 +11,7 @@
 #include <random>
 
 #include "cli/export_c.h"
+#include "import/tflite/file.h"
 #include "io/atomic_file.h"
 #include "ir/graph.h"
 
@@ -209,6 +210,23 @@ TEST_F(two_stages, train_a_model_of_onert_micro) {
   if (data == nullptr || !std::ifstream(model)) GTEST_SKIP() << "no " << model;
   expect_equal_bits(model, {"--memory-budget", "32KiB"}, {"*"}, 11 * 11, 2,
                     "serving_default_keras_tensor:0");
+}
+
+TEST_F(two_stages, gradients_are_custom_operators_of_a_circle_file) {
+  const std::string model = folder_ / "mine.circle";
+  write_model(model);
+  const std::string folder = folder_ / "files";
+  ASSERT_EQ(run({"configure", model, "--loss", kLoss, "--optimizer", "adam", "--out", folder}).code,
+            0);
+  const tflite::File file = tflite::File::read(folder + "/gradients.circle");
+  std::map<std::string, int> count;
+  for (const tflite::OperatorInfo& info : file.operators()) ++count[info.custom];
+  EXPECT_EQ(count["Conv2DWeightGrad"], 2);
+  EXPECT_EQ(count["Conv2DInputGrad"], 1);
+  EXPECT_EQ(count["AdamUpdate"], 8);
+  EXPECT_EQ(count["SoftmaxCrossEntropyGrad"], 1);
+  EXPECT_EQ(count[""], 0);
+  EXPECT_THAT(io::read_file(folder + "/gradients.circle", kMost), HasSubstr("ONE_train_inform"));
 }
 
 TEST_F(two_stages, auto_trains_what_the_budget_holds) {
