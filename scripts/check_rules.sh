@@ -100,6 +100,7 @@ quantize: quantize
 scheme_search: search
 instruction_model: search
 plan swap: plan
+tokenizer: io
 data data_loader data_open data_split data_text: data
 compiled_training evaluator fit lbfgs model_file optimizer_state predictor schedule schedule_settings trainer trainer_options: train
 recipes: recipes

@@ -1,5 +1,6 @@
-"""Writes the files that the fuzzers of programs, checkpoints, Hugging Face models and training in two stages begin
-with, in tests/fuzz/seeds/: program/, checkpoint/, hugging_face/, micro/ and wof/. Those of programs and checkpoints are made anew where the version of the
+"""Writes the files that the fuzzers of programs, checkpoints, Hugging Face models, tokenizers and training in two
+stages begin with, in tests/fuzz/seeds/: program/, checkpoint/, hugging_face/, tokenizer/, micro/ and wof/. Those of
+programs and checkpoints are made anew where the version of the
 program format changes (src/program/sections.cpp), and where checkpoints have other entries.
 usage: scripts/fuzz_seeds.py [THIMBLE]     with the Python package of this version installed; THIMBLE: the program
 [build/release/bin/thimble]"""
@@ -160,8 +161,25 @@ def write_two_stages(thimble: str) -> None:
         (SEEDS / name / "conv").write_bytes(b"".join(contents))
 
 
+def write_tokenizers(folder: Path) -> None:
+    folder.mkdir(exist_ok=True)
+    vocabulary = {"a": 0, "b": 1, "\u0120": 2, "ab": 3, "\u0120ab": 4, "1": 5}
+    tokenizer = {"added_tokens": [{"id": 6, "content": "<x>", "special": True}], "normalizer": None,
+                 "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": True},
+                 "model": {"type": "BPE", "vocab": vocabulary, "merges": ["a b", "\u0120 ab"]}}
+    (folder / "gpt2").write_text(json.dumps(tokenizer))
+    words = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|"
+             r"\s+(?!\S)|\s+")
+    tokenizer["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": [
+        {"type": "Split", "pattern": {"Regex": words}, "behavior": "Isolated", "invert": False},
+        {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}]}
+    tokenizer["model"] |= {"ignore_merges": True, "merges": [["a", "b"]]}
+    (folder / "llama3").write_bytes(json.dumps(tokenizer).encode() + b"\0ab<x> 1111 AB's\r\n  ab")
+
+
 def main() -> None:
     write_two_stages(sys.argv[1] if len(sys.argv) > 1 else "build/release/bin/thimble")
+    write_tokenizers(SEEDS / "tokenizer")
     write_hugging_face(SEEDS / "hugging_face")
     write_checkpoints(SEEDS / "checkpoint")
     options = {"batch": 2, "threads": 1, "seed": 1}

@@ -170,6 +170,14 @@ void AdaptArguments::add_to(CLI::App& command) {
       .add_option("--lora-from", lora_folder,
                   "the same with adapters that the PEFT library or export-lora wrote [none]")
       ->type_name("DIR");
+  command
+      .add_option(
+          "--base", base,
+          "freeze matrices of weights and store them as bf16, f16, i8 or i4, which are made "
+          "f32 where they are used; training maps those of bf16, f16 and i8 from the model "
+          "file [as they are]")
+      ->check(CLI::IsMember({"bf16", "f16", "i8", "i4"}))
+      ->type_name("TYPE");
   command.add_flag("--merge-lora", merges_lora,
                    "add what the model's adapters compute to its weights, first of all");
   command.add_flag("--f32-inputs", adapt.f32_inputs,
@@ -182,15 +190,22 @@ void AdaptArguments::add_to(CLI::App& command) {
 bool AdaptArguments::any() const {
   return !adapt.loss.empty() || !adapt.metrics.empty() || !head.empty() || !adapt.freeze.empty() ||
          !adapt.trainable.empty() || adapt.f32_inputs || !lora_text.empty() ||
-         !lora_folder.empty() || merges_lora;
+         !lora_folder.empty() || merges_lora || !base.empty();
 }
 
 Graph AdaptArguments::applied(const Graph& graph) const {
   AdaptOptions all = adapt;
   all.classes = classes_of(head);
+  const auto stored = [this](Graph made) {
+    for (const DType dtype : {DType::bf16, DType::f16, DType::i8, DType::i4}) {
+      if (base == to_string(dtype)) return store_weights(made, dtype);
+    }
+    return made;
+  };
   if (lora_text.empty() && lora_folder.empty()) {
     return from_command_line([&] {
-      return merges_lora ? thimble::adapt(merge_lora(graph), all) : thimble::adapt(graph, all);
+      return stored(merges_lora ? thimble::adapt(merge_lora(graph), all)
+                                : thimble::adapt(graph, all));
     });
   }
   if (!lora_text.empty() && !lora_folder.empty()) {
@@ -203,7 +218,7 @@ Graph AdaptArguments::applied(const Graph& graph) const {
     Graph merged;
     if (merges_lora) merged = merge_lora(graph);
     const Graph& from = merges_lora ? merged : graph;
-    const Graph adapted = thimble::adapt(from, all);
+    const Graph adapted = stored(thimble::adapt(from, all));
     Graph made = lora_folder.empty() ? add_lora(adapted, lora_of(lora_text))
                                      : load_lora(adapted, lora_folder);
     train_new_head(from, made);

@@ -17,6 +17,7 @@ struct AdaptArguments {
   std::string lora_text;    // as given; empty: no new adapters
   std::string lora_folder;  // of adapters to read
   bool merges_lora = false;
+  std::string base;  // the type that weights are stored in; empty: as they are
 
   void add_to(CLI::App& command);
   // Whether any of them was given.

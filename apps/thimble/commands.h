@@ -44,6 +44,7 @@ void add_compile(CLI::App& app, Action& action);
 void add_export_c(CLI::App& app, Action& action);
 void add_export_tflite(CLI::App& app, Action& action);
 void add_export_lora(CLI::App& app, Action& action);
+void add_tokenize(CLI::App& app, Action& action);
 void add_export_onnx(CLI::App& app, Action& action);
 void add_configure(CLI::App& app, Action& action);
 void add_micro(CLI::App& app, Action& action);

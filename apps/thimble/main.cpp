@@ -17,10 +17,10 @@ namespace thimble::cli {
 namespace {
 
 constexpr AddCommand kCommands[] = {
-    add_train,       add_compile,   add_eval,     add_predict,  add_sample,        add_save,
-    add_import,      add_adapt,     add_quantize, add_export_c, add_export_tflite, add_export_lora,
-    add_export_onnx, add_configure, add_micro,    add_merge,    add_analyze,       add_search,
-    add_summary,     add_plan,      add_pack,     add_ops,      add_version};
+    add_train,    add_compile,     add_eval,      add_predict,  add_sample,        add_save,
+    add_import,   add_adapt,       add_quantize,  add_export_c, add_export_tflite, add_export_lora,
+    add_tokenize, add_export_onnx, add_configure, add_micro,    add_merge,         add_analyze,
+    add_search,   add_summary,     add_plan,      add_pack,     add_ops,           add_version};
 
 constexpr const char* kFooter =
     "Exit codes: 0 success; 1 failure; 2 a wrong command line; 130 stopped by\n"

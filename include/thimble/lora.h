@@ -19,6 +19,15 @@ struct LoraOptions {
   std::vector<std::string> targets;
 };
 
+// The model with its matrices of weights stored in a narrow type, bf16, f16, i8 or i4, which
+// frozen_dense reads: they are frozen. Rounded to nearest; i8 and i4 have a scale for every 64
+// numbers of a row (where 64 divides it, else for the row), the largest magnitude by 127 or 7.
+// Tables of embeddings, and what is tied to them, become bf16 where the type is an integer.
+// Parameters without values, such as a new head, stay as they are, and so do weights that anything
+// else reads. bf16, f16 and i8 of a model file are mapped where they are used, so that they cost a
+// training no memory. Throws Error for another type, and where nothing could be stored so.
+[[nodiscard]] Graph store_weights(const Graph& graph, DType dtype);
+
 // The model with an adapter beside each product of rows with a weight of a target: y = x W + b
 // becomes y + alpha / rank * (x A^T) B^T. The parameters <layer>.lora_A.weight [rank, in], first
 // U(-1/sqrt(in), 1/sqrt(in)), and <layer>.lora_B.weight [out, rank], first 0, are trained; all

@@ -73,6 +73,17 @@ void bind_model_files(nb::module_& m) {
       },
       nb::arg("graph"), nb::arg("rank"), nb::arg("alpha"), nb::arg("targets"));
   m.def(
+      "store_weights",
+      [](const Graph& graph, const std::string& dtype) {
+        for (const DType known : kDTypes) {
+          if (dtype == to_string(known)) {
+            return std::make_shared<Graph>(thimble::store_weights(graph, known));
+          }
+        }
+        throw Error("store_weights", "there is no type " + dtype);
+      },
+      nb::arg("graph"), nb::arg("dtype"));
+  m.def(
       "merge_lora",
       [](const Graph& graph) { return std::make_shared<Graph>(thimble::merge_lora(graph)); },
       nb::arg("graph"));

@@ -323,6 +323,7 @@ EXAMPLES = {
     "quantized_global_average_pool2d": {"images": INT8_IMAGES},
     "quantized_conv2d": int8_layer(INT8_IMAGES, (8, 3, 3, 16)),
     "quantized_conv_transpose2d": int8_layer(INT8_IMAGES, (16, 3, 3, 8)),
+    "frozen_dense": {"weight": {"shape": (8, 32), "dtype": "bf16", "batch": False}},
     "quantized_dense": int8_layer(INT8_ROW, (8, 32)), **examples_of_folders(),
 }  # fmt: skip
 

@@ -65,6 +65,18 @@ def test_adapters_come_back(tmp_path: pathlib.Path) -> None:
         tb.load_lora(graph, tmp_path)
 
 
+def test_stored_weights_are_rounded(tmp_path: pathlib.Path) -> None:
+    graph = network(tmp_path)
+    x = RANDOM.normal(size=(8, 6)).astype(np.float32)
+    expected = tb.Predictor(graph, batch=8).predict(x)
+    for dtype, tolerance in (("bf16", 0.02), ("f16", 0.003), ("i8", 0.02), ("i4", 0.3)):
+        found = tb.Predictor(tb.store_weights(graph, dtype), batch=8).predict(x)
+        np.testing.assert_allclose(found, expected, atol=tolerance)
+        assert not np.array_equal(found, expected)
+    with pytest.raises(ValueError, match="expected bf16, f16, i8 or i4"):
+        tb.store_weights(graph, "f32")
+
+
 def test_fine_tuning_takes_the_steps_of_transformers(tmp_path: pathlib.Path) -> None:
     torch = pytest.importorskip("torch")
     transformers = pytest.importorskip("transformers")

@@ -43,7 +43,7 @@ from ._quantize import (
 from .callbacks import Callback
 from .files import load_safetensors, safetensors_metadata, save_safetensors
 from .lbfgs import LBFGS
-from .lora import add_lora, load_lora, merge_lora, save_lora
+from .lora import add_lora, load_lora, merge_lora, save_lora, store_weights
 from .model_files import (
     adapt,
     apply_onnx,
@@ -129,6 +129,7 @@ __all__ = [
     "save_safetensors",
     "seed",
     "set_num_threads",
+    "store_weights",
     "time_distributed",
     "to_torch",
     "value_and_grad",

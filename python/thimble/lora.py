@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 
 from . import _core
-from ._check import GRAPH, NUMBER, WHOLE, listed, require
+from ._check import GRAPH, NUMBER, TEXT, WHOLE, listed, require
 from ._core import Graph
 from .model_files import graph_of
 from .trainer import Trainer
@@ -30,6 +30,14 @@ def add_lora(graph: Graph, *, rank: int = 8, alpha: float = 16.0, targets: Itera
     """
     require("add_lora", graph=(graph, GRAPH), rank=(rank, WHOLE), alpha=(alpha, NUMBER))
     return _core.add_lora(graph, int(rank), float(alpha), listed("add_lora", "targets", targets, str, "strings"))
+
+
+def store_weights(graph: Graph, dtype: str) -> Graph:
+    """The model with its matrices of weights stored in a narrow type, "bf16", "f16", "i8" or "i4", and frozen. They are made
+    float32 where they are used. "i8" and "i4" have a scale for every 64 numbers of a row; tables of embeddings, and what is
+    tied to them, become "bf16" there. Raises ValueError for another type, and where the graph has no weights with values."""
+    require("store_weights", graph=(graph, GRAPH), dtype=(dtype, TEXT))
+    return _core.store_weights(graph, dtype)
 
 
 def merge_lora(model: Graph | Trainer) -> Graph:

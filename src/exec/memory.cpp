@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <iterator>
 #include <map>
@@ -12,6 +16,7 @@
 
 #include "exec/swap_file.h"
 #include "ir/element.h"
+#include "ir/mapped.h"
 #include "plan/arena.h"
 
 namespace thimble::exec {
@@ -61,6 +66,7 @@ void Store::hold(const std::vector<program::Stored>& wanted, const std::set<std:
     }
   }
   entries_.shrink_to_fit();
+  owners_.resize(entries_.size());
   by_name_.reserve(known.size());
   for (const auto& [name, number] : known) by_name_.push_back(static_cast<uint32_t>(number));
   int64_t bytes = 0;
@@ -72,12 +78,37 @@ void Store::hold(const std::vector<program::Stored>& wanted, const std::set<std:
       entry.slot = static_cast<int>(std::distance(in_file.begin(), swapped));
       continue;
     }
+    entry.is_mapped = ir::is_mapped(entry.role, entry.type);
+    if (entry.is_mapped) continue;
     bytes += plan::aligned(size_bytes(entry.type.dtype, entry.type.shape));
   }
   block_ = Block(bytes);
   for (size_t i = 0; i < entries_.size(); ++i) {
-    if (entries_[i].slot < 0) entries_[i].data = block_.data() + offsets[i];
+    Entry& entry = entries_[i];
+    if (entry.slot >= 0) continue;
+    entry.data = block_.data() + offsets[i];
+    if (!entry.is_mapped) continue;
+    // Zeros of the system, which take no memory until they are written.
+    const std::shared_ptr<void> zeros(std::calloc(std::max<size_t>(entry.bytes(), 1), 1),
+                                      &std::free);
+    if (zeros == nullptr) throw std::bad_alloc();
+    entry.data = static_cast<std::byte*>(zeros.get());
+    owners_[i] = zeros;
   }
+}
+
+void Store::map(const Entry& entry, std::shared_ptr<const void> owner,
+                std::span<const std::byte> contents) {
+  if (!entry.is_mapped || contents.size() != entry.bytes()) {
+    throw Error(entry.name, fmt::format("has {} bytes and cannot be mapped to {}", entry.bytes(),
+                                        contents.size()));
+  }
+  const auto at = static_cast<size_t>(&entry - entries_.data());
+  // Nothing writes to it: kernels only read parameters of such types, and overwrite refuses.
+  entries_[at].data = const_cast<std::byte*>(contents.data());
+  entries_[at].is_in_file = true;
+  owners_[at] = std::move(owner);
+  last_read_ = nullptr;
 }
 
 const Store::Entry* Store::find(const std::string& name) const {
@@ -114,6 +145,10 @@ void Store::require_done(const Entry& entry) const {
 }
 
 std::span<const std::byte> Store::read(const Entry& entry) const {
+  if (entry.is_in_file) {
+    if (last_read_ != nullptr) drop_pages({last_read_->data, last_read_->bytes()});
+    last_read_ = &entry;
+  }
   const std::span<std::byte> bytes = room(entry);
   if (entry.slot < 0) return bytes;
   file_->start_read(entry.slot, bytes.data(), static_cast<int64_t>(bytes.size()));
@@ -145,8 +180,26 @@ void fill_other(const Store::Entry& entry, uint64_t seed, std::span<std::byte> b
 
 }  // namespace
 
+void Store::require_writable(const Entry& entry) {
+  if (!entry.is_in_file) return;
+  throw Error(entry.name,
+              "lies in the model file, which is mapped read-only, and cannot be set; change it "
+              "there, or import the model with weights of f32");
+}
+
+void drop_pages(std::span<const std::byte> mapped) {
+  static const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const uintptr_t begin = reinterpret_cast<uintptr_t>(mapped.data()) / page * page;
+  const uintptr_t end = reinterpret_cast<uintptr_t>(mapped.data()) + mapped.size();
+  static_cast<void>(::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED));
+}
+
 void Store::initialize(uint64_t seed) {
   for (const Entry& entry : entries_) {
+    // Zeros already.
+    if (entry.is_mapped && entry.init.kind == Initializer::Kind::constant && entry.init.a == 0.0) {
+      continue;
+    }
     overwrite(entry, [&](std::span<std::byte> bytes) {
       if (entry.type.dtype != DType::f32) {
         fill_other(entry, seed, bytes);

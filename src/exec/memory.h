@@ -50,6 +50,8 @@ class Store {
     int slot;                     // in the swap file
     bool sums_gradients = false;  // see ir::ValueData
     ir::Name average_of;          // likewise
+    bool is_mapped = false;       // see ir/mapped.h
+    bool is_in_file = false;      // and its memory is that of a file
 
     [[nodiscard]] size_t bytes() const {
       return static_cast<size_t>(size_bytes(type.dtype, type.shape));
@@ -72,9 +74,15 @@ class Store {
   // Overwrites an entry: write(std::span<std::byte>) must fill the whole span.
   template <class F>
   void overwrite(const Entry& entry, F&& write) {
+    require_writable(entry);
     write(room(entry));
     put(entry);
   }
+
+  // Lets a mapped entry be these bytes of a mapped file, which live as long as the owner. Sessions
+  // that were made before have the old ones. Throws Error unless they are as many as the entry's.
+  void map(const Entry& entry, std::shared_ptr<const void> owner,
+           std::span<const std::byte> contents);
 
   // Sets initial values by each entry's initializer. They depend on the seed and the names alone.
   void initialize(uint64_t seed);
@@ -93,13 +101,22 @@ class Store {
   // Stores an entry after its memory was changed: writes it to the swap file if it lies there.
   void put(const Entry& entry);
   void require_done(const Entry& entry) const;
+  // Throws Error where it lies in a mapped file.
+  static void require_writable(const Entry& entry);
 
+  // Where a mapped entry lies: in a file, or in memory of its own until map().
+  std::vector<std::shared_ptr<const void>> owners_;  // by entry
+  mutable const Entry* last_read_ = nullptr;         // one in a mapped file
   std::vector<Entry> entries_;
   std::vector<uint32_t> by_name_;  // indices of entries in the order of their names
   SwapFile* file_ = nullptr;
   std::span<std::byte> bounce_;
   Block block_;
 };
+
+// Tells the system that pages of a mapped file are not needed for a while. They are read again
+// where they are.
+void drop_pages(std::span<const std::byte> mapped);
 
 // Writes a number into all elements of a tensor of any type, converted as by cast.
 void fill_constant(const ir::TensorType& type, double value, std::span<std::byte> out);

@@ -101,8 +101,9 @@ class Session {
   struct Call {
     const ir::KernelFn* kernel;  // the program's
     ir::KernelCall call;
-    bool waits;  // whether the call waits for the swap file
-    int tiled;   // index into tiled_; -1: a single kernel
+    bool waits;                // whether the call waits for the swap file
+    int first_mapped, mapped;  // of its inputs in a mapped file, in mapped_
+    int tiled;                 // index into tiled_; -1: a single kernel
   };
   void place(const Store& store, std::span<std::byte> arena);
   void add_call(const program::Call& from, std::span<std::byte> arena, parallel::ThreadPool& pool);
@@ -119,6 +120,8 @@ class Session {
 
   const program::Program& program_;
   std::vector<std::byte*> data_;  // of each tensor
+  std::vector<char> is_in_file_;  // likewise: it lies in a mapped file
+  std::vector<std::span<const std::byte>> mapped_;
   std::vector<void*> pointers_;
   std::vector<Call> calls_;
   std::vector<TiledCall> tiled_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "ir/mapped.h"
 #include "ir/tiling.h"
 #include "plan/lifetimes.h"
 #include "plan/nth.h"
@@ -96,7 +97,7 @@ void pack_buffers(Plan& plan) {
 
 void add_totals(const ir::Graph& graph, const std::set<std::string>& in_file, Plan& plan) {
   for (const ir::ValueData& data : graph.values) {
-    if (data.producer >= 0) continue;
+    if (data.producer >= 0 || ir::is_mapped(data.role, data.type)) continue;
     const int64_t bytes = size_bytes(data.type.dtype, data.type.shape);
     const bool is_in_file = in_file.count(data.name) > 0;
     if (is_in_file) plan.in_file_bytes += bytes;
@@ -176,6 +177,7 @@ int64_t resident_bytes(const ir::Graph& graph, const std::set<std::string>& in_f
   for (const ir::ValueData& data : graph.values) {
     if (data.producer >= 0 || !ir::is_persistent(data.role)) continue;
     if (data.role == ir::Role::constant || in_file.count(data.name) > 0) continue;
+    if (ir::is_mapped(data.role, data.type)) continue;
     bytes += aligned(size_bytes(data.type.dtype, data.type.shape));
   }
   return bytes;

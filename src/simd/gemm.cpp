@@ -8,6 +8,7 @@
 #include "simd/gemm.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "simd/workspace.h"
 
@@ -18,6 +19,7 @@
 #include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
+#include "simd/convert_16bit-inl.h"
 #include "simd/pack-inl.h"
 #include "simd/tile-inl.h"
 
@@ -35,13 +37,15 @@ inline constexpr int kBlockDepth = 256;
 struct GemmScratch {
   float* panel;  // [depth, panel width] of b
   float* rows;   // [depth, block rows] of a transposed a
+  float* wide;   // of a narrow b: the source of a panel as f32
 };
 
-inline GemmScratch carve_gemm_scratch(Workspace& workspace, const GemmSizes& sizes) {
+inline GemmScratch carve_gemm_scratch(Workspace& workspace, const GemmSizes& sizes, bool narrow) {
   const int64_t depth = std::min(sizes.k, kBlockDepth);
+  const int64_t panel = depth * std::min<int64_t>(round_up(sizes.n, 16), kWidestPanel);
   GemmScratch scratch{};
-  scratch.panel =
-      workspace.take<float>(depth * std::min<int64_t>(round_up(sizes.n, 16), kWidestPanel));
+  scratch.panel = workspace.take<float>(panel);
+  if (narrow) scratch.wide = workspace.take<float>(panel);
   if (sizes.transpose_a) {
     scratch.rows = workspace.take<float>(depth * std::min(sizes.m, kBlockRows));
   }
@@ -58,7 +62,8 @@ namespace thimble::simd::HWY_NAMESPACE {
 struct GemmBlock {
   float* y;
   const float* a;
-  const float* b;
+  const float* b;              // null where it is narrow
+  const NarrowMatrix* narrow;  // or null
   const float* bias;
   int row, rows, column, columns;
 };
@@ -67,8 +72,10 @@ struct GemmBlock {
 struct GemmSlice {
   int first_depth, depth;
   int column, columns, vectors;
-  // The source of the panel: `rows` runs of `floats` floats, at a distance of `pitch`.
+  // The source of the panel: `rows` runs of `floats` elements, at a distance of `pitch`, from
+  // element `first` on.
   const float* from;
+  int64_t first;
   ptrdiff_t pitch;
   int rows, floats;
 };
@@ -85,12 +92,86 @@ GemmSlice slice_at(const GemmSizes& sizes, const GemmBlock& block, const Panels&
   slice.pitch = sizes.transpose_b ? sizes.k : sizes.n;
   slice.rows = sizes.transpose_b ? slice.columns : slice.depth;
   slice.floats = sizes.transpose_b ? slice.depth : slice.columns;
-  slice.from = block.b + (sizes.transpose_b ? slice.column * slice.pitch + slice.first_depth
-                                            : slice.first_depth * slice.pitch + slice.column);
+  slice.first = sizes.transpose_b ? slice.column * slice.pitch + slice.first_depth
+                                  : slice.first_depth * slice.pitch + slice.column;
+  if (block.b != nullptr) slice.from = block.b + slice.first;
   return slice;
 }
 
-void pack_panel(const GemmSizes& sizes, const GemmSlice& slice, int width, float* panel) {
+// The elements [at, at + lanes()) of a narrow matrix.
+HWY_INLINE Vec widened(const NarrowMatrix& matrix, int64_t at) {
+  const hn::Rebind<int8_t, F32> d8;
+  const hn::Rebind<int32_t, F32> d32;
+  switch (matrix.type) {
+    case NarrowMatrix::Type::bf16:
+      return BrainFloat::to_f32(hn::LoadU(U16(), static_cast<const uint16_t*>(matrix.data) + at));
+    case NarrowMatrix::Type::f16:
+      return HalfFloat::to_f32(hn::LoadU(U16(), static_cast<const uint16_t*>(matrix.data) + at));
+    case NarrowMatrix::Type::i8:
+      break;
+    case NarrowMatrix::Type::i4: {
+      HWY_ALIGN int8_t all[HWY_MAX_BYTES];
+      for (int i = 0; i < lanes(); ++i) {
+        const auto byte = static_cast<const uint8_t*>(matrix.data)[(at + i) / 2];
+        all[i] = static_cast<int8_t>(
+            static_cast<int8_t>((at + i) % 2 == 0 ? byte << 4 : byte & 0xF0) >> 4);
+      }
+      return hn::ConvertTo(F32(), hn::PromoteTo(d32, hn::LoadU(d8, all)));
+    }
+  }
+  const auto* const bytes = static_cast<const int8_t*>(matrix.data) + at;
+  return hn::ConvertTo(F32(), hn::PromoteTo(d32, hn::LoadU(d8, bytes)));
+}
+
+// to[i] = the element first + i, for i < count; reads nothing after the last of them.
+void widen(float* HWY_RESTRICT to, const NarrowMatrix& matrix, int64_t first, int count) {
+  int i = 0;
+  for (; i + lanes() <= count; i += lanes()) {
+    hn::StoreU(widened(matrix, first + i), F32(), to + i);
+  }
+  if (i == count) return;
+  // The rest from a copy.
+  HWY_ALIGN uint8_t copy[HWY_MAX_BYTES] = {};
+  NarrowMatrix rest = matrix;
+  rest.data = copy;
+  const int bits = matrix.type == NarrowMatrix::Type::i4   ? 4
+                   : matrix.type == NarrowMatrix::Type::i8 ? 8
+                                                           : 16;
+  const int64_t begin = (first + i) * bits / 8;
+  const int64_t end = ((first + count) * bits + 7) / 8;
+  std::memcpy(copy, static_cast<const uint8_t*>(matrix.data) + begin,
+              static_cast<size_t>(end - begin));
+  const int64_t offset = bits == 4 ? (first + i) % 2 : 0;
+  HWY_ALIGN float values[HWY_MAX_BYTES / sizeof(float)];
+  hn::Store(widened(rest, offset), F32(), values);
+  std::copy_n(values, count - i, to + i);
+}
+
+// The source of a panel of a narrow matrix as f32, its runs one after another.
+void widen_slice(const NarrowMatrix& matrix, const GemmSlice& slice, float* HWY_RESTRICT to) {
+  for (int r = 0; r < slice.rows; ++r, to += slice.floats) {
+    const int64_t first = slice.first + r * slice.pitch;
+    widen(to, matrix, first, slice.floats);
+    if (matrix.group == 0) continue;
+    const int64_t row = first / slice.pitch;
+    const auto column = static_cast<int>(first % slice.pitch);
+    const float* const scales = matrix.scales + row * (slice.pitch / matrix.group);
+    for (int i = 0; i < slice.floats;) {
+      const int group = (column + i) / matrix.group;
+      const int end = std::min(slice.floats, (group + 1) * matrix.group - column);
+      for (; i < end; ++i) to[i] *= scales[group];
+    }
+  }
+}
+
+void pack_panel(const GemmSizes& sizes, const GemmBlock& block, GemmSlice slice, int width,
+                const GemmScratch& scratch) {
+  float* const panel = scratch.panel;
+  if (block.narrow != nullptr) {
+    widen_slice(*block.narrow, slice, scratch.wide);
+    slice.from = scratch.wide;
+    slice.pitch = slice.floats;
+  }
   if (sizes.transpose_b) {
     pack_transposed(panel, width, slice.from, slice.pitch, slice.depth, slice.columns);
   } else {
@@ -152,7 +233,7 @@ void run_block(const GemmSizes& sizes, const GemmBlock& block, const GemmScratch
   const int runs = std::max(1, static_cast<int>(divide_up(sizes.k, kBlockDepth)));
   const int slices = runs * panels.count;
   constexpr int64_t kLargeFloats = int64_t{1} << 17;  // b exceeds the second-level cache
-  const bool large = static_cast<int64_t>(sizes.n) * sizes.k >= kLargeFloats;
+  const bool large = block.b != nullptr && static_cast<int64_t>(sizes.n) * sizes.k >= kLargeFloats;
   GemmSlice slice = slice_at(sizes, block, panels, 0);
   for (int s = 0; s < slices; ++s) {
     if (sizes.transpose_a && s % panels.count == 0) {
@@ -160,7 +241,7 @@ void run_block(const GemmSizes& sizes, const GemmBlock& block, const GemmScratch
       pack_rows(scratch.rows, block.rows, block.a + slice.first_depth * pitch + block.row, pitch,
                 slice.depth, block.rows);
     }
-    pack_panel(sizes, slice, panels.width, scratch.panel);
+    pack_panel(sizes, block, slice, panels.width, scratch);
     const GemmSlice next = s + 1 < slices ? slice_at(sizes, block, panels, s + 1) : slice;
     run_slice(sizes, block, scratch, slice, large && s + 1 < slices ? &next : nullptr);
     slice = next;
@@ -193,23 +274,26 @@ GemmSplit split_gemm(const GemmSizes& sizes, int threads) {
   return split;
 }
 
-void gemm_target(float* y, const float* a, const float* b, const float* bias, void* workspace,
-                 const GemmSizes& sizes, parallel::ThreadPool& pool) {
+// b: null where it is narrow.
+void gemm_target(float* y, const float* a, const float* b, const NarrowMatrix* narrow,
+                 const float* bias, void* workspace, const GemmSizes& sizes,
+                 parallel::ThreadPool& pool) {
   const GemmSplit split = split_gemm(sizes, pool.threads());
   const int64_t per_matrix = static_cast<int64_t>(split.row_blocks) * split.column_blocks;
   Workspace counter(nullptr);
-  carve_gemm_scratch(counter, sizes);
+  carve_gemm_scratch(counter, sizes, narrow != nullptr);
   const int64_t scratch_bytes = counter.bytes();
   pool.run_with_worker(per_matrix * sizes.batch, [&](int64_t task, int worker) {
     Workspace own(static_cast<char*>(workspace) + worker * scratch_bytes);
-    const GemmScratch scratch = carve_gemm_scratch(own, sizes);
+    const GemmScratch scratch = carve_gemm_scratch(own, sizes, narrow != nullptr);
     const int64_t matrix = task / per_matrix;
     const int row_block = static_cast<int>(task % per_matrix / split.column_blocks);
     const int column_block = static_cast<int>(task % split.column_blocks);
     GemmBlock block{};
     block.y = y + matrix * sizes.m * sizes.n;
     block.a = a + matrix * sizes.a_distance;
-    block.b = b + matrix * sizes.b_distance;
+    if (b != nullptr) block.b = b + matrix * sizes.b_distance;
+    block.narrow = narrow;
     block.bias = bias;
     block.row = row_block * split.rows;
     block.rows = std::min(split.rows, sizes.m - block.row);
@@ -228,14 +312,26 @@ HWY_EXPORT(gemm_target);
 
 int64_t gemm_workspace_bytes(const GemmSizes& sizes, int threads) {
   Workspace counter(nullptr);
-  carve_gemm_scratch(counter, sizes);
+  carve_gemm_scratch(counter, sizes, false);
+  return counter.bytes() * threads;
+}
+
+int64_t gemm_narrow_workspace_bytes(const GemmSizes& sizes, int threads) {
+  Workspace counter(nullptr);
+  carve_gemm_scratch(counter, sizes, true);
   return counter.bytes() * threads;
 }
 
 void gemm(float* y, const float* a, const float* b, const float* bias, void* workspace,
           const GemmSizes& sizes, parallel::ThreadPool& pool) {
   if (sizes.batch <= 0 || sizes.m <= 0 || sizes.n <= 0) return;
-  HWY_DYNAMIC_DISPATCH(gemm_target)(y, a, b, bias, workspace, sizes, pool);
+  HWY_DYNAMIC_DISPATCH(gemm_target)(y, a, b, nullptr, bias, workspace, sizes, pool);
+}
+
+void gemm_narrow(float* y, const float* a, const NarrowMatrix& b, const float* bias,
+                 void* workspace, const GemmSizes& sizes, parallel::ThreadPool& pool) {
+  if (sizes.m <= 0 || sizes.n <= 0) return;
+  HWY_DYNAMIC_DISPATCH(gemm_target)(y, a, nullptr, &b, bias, workspace, sizes, pool);
 }
 
 }  // namespace thimble::simd

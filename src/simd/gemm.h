@@ -32,4 +32,21 @@ inline constexpr int kGemmPartRows = 48;
 void gemm(float* y, const float* a, const float* b, const float* bias, void* workspace,
           const GemmSizes& sizes, parallel::ThreadPool& pool);
 
+// A matrix that is stored in a narrow type, row-major; of i4 two elements in a byte, the first in
+// the low half. In each row, every `group` elements are multiplied by a scale. group: 0 without
+// scales.
+struct NarrowMatrix {
+  enum class Type { bf16, f16, i8, i4 };
+  Type type = Type::bf16;
+  const void* data = nullptr;
+  const float* scales = nullptr;  // [rows, columns / group]
+  int group = 0;
+};
+
+// gemm() with such a b: each panel is made f32 when it is packed. a is not transposed, and there is
+// one matrix.
+[[nodiscard]] int64_t gemm_narrow_workspace_bytes(const GemmSizes& sizes, int threads);
+void gemm_narrow(float* y, const float* a, const NarrowMatrix& b, const float* bias,
+                 void* workspace, const GemmSizes& sizes, parallel::ThreadPool& pool);
+
 }  // namespace thimble::simd

@@ -187,6 +187,10 @@ std::string name_of_setting(const std::string& key) {
 
 void copy_tensor(const io::Safetensors& file, exec::Store& store, const exec::Store::Entry& entry,
                  const std::string& name) {
+  if (entry.is_mapped) {
+    io::Safetensors::Mapped mapped = file.map(*file.find(name));
+    if (mapped.owner != nullptr) return store.map(entry, std::move(mapped.owner), mapped.bytes);
+  }
   if (!is_packed(entry.type.dtype)) {
     store.overwrite(entry,
                     [&](std::span<std::byte> bytes) { file.load(*file.find(name), 0, bytes); });
@@ -316,6 +320,7 @@ void load_checkpoint(State& state, const std::string& path) {
   for (const exec::Store::Entry& entry : entries) {
     if (is_saved(state, entry)) copy_tensor(file, state.runner.store(), entry, name_of(entry));
   }
+  state.runner.rebind();
   state.progress = progress;
 }
 

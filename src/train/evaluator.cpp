@@ -71,6 +71,7 @@ Evaluator::Evaluator(const Graph& graph, const EvaluatorOptions& options)
   const train::GivenValues given = std::exchange(state_->given, {});
   if (!options.weights.empty()) {
     train::load_weights(state_->runner.store(), state_->model, options.weights);
+    state_->runner.rebind();
     return;
   }
   given.require_all(state_->model);

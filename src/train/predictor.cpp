@@ -37,6 +37,7 @@ struct Predictor::State {
 Predictor::Predictor(const Graph& graph, const std::string& checkpoint, int64_t batch, int threads)
     : state_(std::make_unique<State>(graph.ir(), batch, threads)) {
   train::load_weights(state_->runner.store(), state_->model, checkpoint);
+  state_->runner.rebind();
 }
 Predictor::Predictor(const std::string& model_file, int64_t batch, int threads)
     : Predictor(load_graph(model_file), model_file, batch, threads) {}

@@ -191,6 +191,11 @@ void Runner::bind() {
   is_bound_ = true;
 }
 
+void Runner::rebind() {
+  for (auto& [key, runnable] : runnables_) runnable.session.reset();
+  bind();
+}
+
 void Runner::require_bound() {
   if (store_ != nullptr && !is_bound_) bind();
 }

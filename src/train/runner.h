@@ -46,6 +46,8 @@ class Runner {
   // Allocates the store, an arena for the largest program so far, and the swap file in swap_dir if
   // a program needs one.
   void seal(const std::string& swap_dir = {});
+  // Makes the sessions anew, after entries of the store were mapped.
+  void rebind();
   // Drops a program that needs no memory beside another one: its arena fits into the other's, the
   // other has its constants, and neither needs a swap file. extend compiles it again. Only before
   // seal.

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "ir/mapped.h"
 #include "train/setting_visitor.h"
 
 namespace thimble::train {
@@ -40,7 +41,7 @@ TrainedCounts trained_counts(const ir::Graph& step) {
     counts.parameters += data.type.shape.elements();
     if (updated.count(static_cast<int>(id)) > 0) {
       counts.trained += ir::part_shape(data.type.shape, data.trained_part).elements();
-    } else {
+    } else if (!ir::is_mapped(data.role, data.type)) {
       counts.read_only_bytes += size_bytes(data.type.dtype, data.type.shape);
     }
   }

@@ -48,6 +48,7 @@ StepModel::StepModel(const Graph& graph, const std::string& checkpoint, int thre
     require_number(model_, name, session.source(name));
   }
   load_weights(runner_.store(), model_, checkpoint);
+  runner_.rebind();
   for (const auto& [name, id] : model_.outputs) {
     if (name == kLogits) continue;
     Carried carried{session.source(name), session.output(name), {}};

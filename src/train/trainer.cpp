@@ -118,6 +118,7 @@ void Trainer::save(const std::string& path) const { train::save_checkpoint(*stat
 void Trainer::resume(const std::string& path) { train::load_checkpoint(*state_, path); }
 void Trainer::load_weights(const std::string& path) {
   train::load_weights(state_->runner.store(), state_->model, path);
+  state_->runner.rebind();
   state_->start_averages();
 }
 

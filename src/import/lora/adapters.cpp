@@ -72,6 +72,11 @@ std::optional<Layer> layer_of(const ir::Graph& graph, const ir::Node& node) {
   return Layer{std::move(name), weight, parts->input_channels == 0};
 }
 
+bool is_linear(const ir::Node& node) {
+  return node.op->rewrite.fuse_activation == nullptr ||
+         node.op->rewrite.fuse_activation(node.attrs, Activation::relu);
+}
+
 std::map<std::string, Adapter> adapters_of(const ir::Graph& graph) {
   std::map<std::string, Adapter> all;
   for (size_t n = 0; n < graph.nodes.size(); ++n) {

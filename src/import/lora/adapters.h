@@ -23,6 +23,9 @@ struct Layer {
 // The layer that a node is, if any.
 [[nodiscard]] std::optional<Layer> layer_of(const ir::Graph& graph, const ir::Node& node);
 
+// Whether the op of a layer applies no activation to its results.
+[[nodiscard]] bool is_linear(const ir::Node& node);
+
 // An adapter that a graph has.
 struct Adapter {
   std::vector<int> sums;  // nodes that add what it gives to the results of the layer

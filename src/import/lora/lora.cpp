@@ -7,12 +7,14 @@
 #include <set>
 
 #include "import/lora/adapters.h"
+#include "import/lora/copy.h"
 #include "ir/wildcard.h"
 
 namespace thimble {
 namespace {
 
 using importer::lora::Adapter;
+using importer::lora::Copy;
 using importer::lora::Layer;
 
 bool is_target(const std::vector<std::string>& targets, const std::string& layer,
@@ -35,42 +37,6 @@ std::string kinds_of(const ir::Graph& graph) {
   }
   return kinds.empty() ? "none" : fmt::format("{}", fmt::join(kinds, ", "));
 }
-
-// Copies a graph node by node.
-class Copy {
- public:
-  explicit Copy(const ir::Graph& from)
-      : from_(from), to_(made_.ir()), ids_(from.values.size(), -1) {
-    to_.layers = from.layers;
-  }
-
-  [[nodiscard]] Graph& made() { return made_; }
-  [[nodiscard]] ir::Graph& to() { return to_; }
-  [[nodiscard]] Value map(int id) { return to_.value(id < 0 ? -1 : ids_[static_cast<size_t>(id)]); }
-  void set(int id, Value value) { ids_[static_cast<size_t>(id)] = value.id(); }
-
-  void source(int id) { set(id, to_.copy_source(from_.data(id))); }
-  void node(const ir::Node& node) {
-    to_.reopen_layer(node.layer);
-    std::vector<Value> inputs;
-    for (const int id : node.inputs) inputs.push_back(map(id));
-    const std::vector<Value> outputs = to_.add(*node.op, node.attrs, inputs);
-    to_.end_layer();
-    for (size_t i = 0; i < node.outputs.size(); ++i) set(node.outputs[i], outputs[i]);
-  }
-  [[nodiscard]] Graph finish() && {
-    for (const auto& [name, id] : from_.outputs) to_.outputs.emplace_back(name, map(id).id());
-    for (const auto& [name, id] : from_.metrics) to_.metrics.emplace_back(name, map(id).id());
-    if (from_.loss) to_.loss = map(*from_.loss).id();
-    return std::move(made_);
-  }
-
- private:
-  const ir::Graph& from_;
-  Graph made_;
-  ir::Graph& to_;
-  std::vector<int> ids_;  // by old value
-};
 
 Value parameter(Graph& graph, const std::string& name, const Shape& shape,
                 const Initializer& init) {
@@ -101,8 +67,7 @@ void add_adapter(Copy& copy, const ir::Node& node, const Layer& layer, const Sha
 
 // A fused activation would come before what the adapter adds.
 void require_linear(const ir::Node& node, const Layer& layer) {
-  if (node.op->rewrite.fuse_activation == nullptr) return;
-  if (node.op->rewrite.fuse_activation(node.attrs, Activation::relu)) return;  // it has none yet
+  if (importer::lora::is_linear(node)) return;
   throw Error("lora", fmt::format("{} applies an activation itself, so that no adapter can be "
                                   "added; describe the activation as an op of its own",
                                   layer.name));

@@ -70,6 +70,14 @@ class Safetensors {
   // Bytes of one of tensors(), from offset on; to ends within it. Throws Error where the file
   // cannot be read any more. No checksum is compared.
   void load(const TensorView& tensor, size_t offset, std::span<std::byte> to) const;
+  // The bytes of one of tensors() as the file has them, mapped read-only for as long as the owner
+  // lives. Null where that is not possible: the file is not open, or they do not lie as their type
+  // must.
+  struct Mapped {
+    std::shared_ptr<const void> owner;
+    std::span<const std::byte> bytes;
+  };
+  [[nodiscard]] Mapped map(const TensorView& tensor) const;
   // Reads all bytes of one of tensors() in parts, each a multiple of 8 bytes but the last and
   // aligned to 8, and compares its checksum. visit may be empty. Throws Error where the sum does
   // not fit, or the file cannot be read any more.

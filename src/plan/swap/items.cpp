@@ -4,6 +4,7 @@
 #include <map>
 #include <tuple>
 
+#include "ir/mapped.h"
 #include "plan/arena.h"
 
 namespace thimble::plan {
@@ -15,6 +16,7 @@ std::vector<int> storages(const ir::Graph& graph) {
   for (size_t id = 0; id < graph.values.size(); ++id) {
     const ir::ValueData& data = graph.values[id];
     const bool is_stored = ir::is_persistent(data.role) && data.role != ir::Role::constant;
+    if (ir::is_mapped(data.role, data.type)) continue;
     if (data.producer < 0 && is_stored) of[id] = static_cast<int>(id);
   }
   for (const ir::Node& node : graph.nodes) {
