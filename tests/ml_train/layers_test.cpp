@@ -22,7 +22,6 @@ using ml::train::createLayer;
 using ml::train::createOptimizer;
 using nlohmann::json;
 
-constexpr int kUpdates = 5;
 constexpr size_t kBatch = 3;
 constexpr double kTolerance = 1e-4;  // relative to numbers around 1, after five updates in float
 
