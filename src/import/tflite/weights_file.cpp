@@ -156,8 +156,16 @@ std::string with_contents(const File& file,
   const auto fail = [&file](int number, const std::string& message) {
     throw Error(file.name(), fmt::format("tensor {}: {}", number, message));
   };
+  const Model& table = *GetModel(file.bytes().data());
+  // Several buffers of a hostile file may be the same bytes, of which there would be many copies.
+  uint64_t total = 0;
+  for (uint32_t i = 0; table.buffers() != nullptr && i < table.buffers()->size(); ++i) {
+    const auto* const data = table.buffers()->Get(i)->data();
+    total += data == nullptr ? 0 : data->size();
+  }
+  if (total > file.bytes().size()) throw Error(file.name(), "has buffers that overlap");
   ModelT model;
-  GetModel(file.bytes().data())->UnPackTo(&model);
+  table.UnPackTo(&model);
   if (std::any_of(model.buffers.begin(), model.buffers.end(),
                   [](const auto& buffer) { return buffer->offset > 1; })) {
     throw Error(file.name(), "holds buffers behind its tables, which is not rewritten");
