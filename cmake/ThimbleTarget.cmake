@@ -46,7 +46,8 @@ function(thimble_settings target)
     target_compile_options(${target} PRIVATE -fsanitize=${sanitizers} -fno-omit-frame-pointer
       -fno-sanitize-recover=all)
     if("address" IN_LIST THIMBLE_SANITIZE AND "undefined" IN_LIST THIMBLE_SANITIZE)
-      # The address sanitizer finds these too; their checks take a tenth of the compiler's time.
+      # The address sanitizer stops at null pointers and behind objects, too. These checks take a tenth
+      # of the time of compiling.
       target_compile_options(${target} PRIVATE -fno-sanitize=null,object-size,vptr)
     endif()
     target_link_options(${target} PRIVATE -fsanitize=${sanitizers})
