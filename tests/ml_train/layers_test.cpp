@@ -220,7 +220,9 @@ TEST(ml_train_layer_types, are_all_compared) {
     for (const json& layer : golden["layers"]) seen.insert(parsed(layer.get<std::string>()).first);
   }
   for (const ml_train::LayerKind& kind : ml_train::layer_kinds()) {
-    if (kind.refused.empty()) EXPECT_TRUE(seen.contains(kind.type)) << kind.type;
+    if (kind.refused.empty()) {
+      EXPECT_TRUE(seen.contains(kind.type)) << kind.type;
+    }
   }
 }
 

@@ -233,4 +233,18 @@ TEST(quantized_conv2d_input_grad, tiles_of_cortex_m_have_the_bits_of_plain_ones)
   }
 }
 
+TEST(quantized_conv2d_input_grad, weights_of_cortex_m_are_the_plain_ones) {
+  constexpr int kChannels = 6;
+  constexpr int kFrom = 5;
+  std::vector<int8_t> w;
+  for (int i = 0; i < kFrom * kChannels; ++i) w.push_back(static_cast<int8_t>(17 * i - 128));
+  for (const int n : {1, 2, kFrom}) {
+    std::vector<float> wanted(static_cast<size_t>(4 * n));
+    std::vector<float> made(wanted.size());
+    micro::quantized_input_grad_weights(wanted.data(), w.data(), kChannels, n);
+    dsp::quantized_input_grad_weights(made.data(), w.data(), kChannels, n);
+    EXPECT_EQ(made, wanted) << n;
+  }
+}
+
 }  // namespace thimble::test::quantized_conv2d_input_grad_test
