@@ -190,7 +190,7 @@ run_boards() {
 
 run_fuzzers() {
   local start=$SECONDS counts
-  scripts/fuzz.sh build/asan "${THIMBLE_FUZZ_SECONDS-10}" | tee "$reasons.fuzz" || true
+  scripts/fuzz.sh build/asan "${THIMBLE_FUZZ_SECONDS-5}" | tee "$reasons.fuzz" || true
   counts=$(tail -n 1 "$reasons.fuzz")
   sed -n 's/ FAILED:$//p' "$reasons.fuzz" >>"$failures"
   rm -f "$reasons.fuzz"
@@ -207,7 +207,8 @@ run_sanitizers() {
   build asan sanitized_tests fuzzers
   # Random models are planned ten times slower there, and the development build tries many. Whole
   # trainings from the command line take most of its time, and repeat what the other suites run.
-  RUN_CTEST_LEAVES_OUT='^cli_(budget|json|progress|resume|text)\.|Cli(Images|UntrainedText)' \
+  # Times say nothing there.
+  RUN_CTEST_LEAVES_OUT='^cli_(budget|json|progress|resume|text)\.|Cli(Images|UntrainedText)|^large_program\.' \
     RC_PARAMS=${RC_PARAMS-$random_models max_success=10} run_ctest asan --label-exclude 'slow|project|models'
   run_fuzzers
 
