@@ -60,13 +60,12 @@ void Store::hold(const std::vector<program::Stored>& wanted, const std::set<std:
     const auto [same, is_new] = known.emplace(stored.name, entries_.size());
     if (is_new) {
       entries_.push_back({stored.name, stored.role, stored.type, stored.init, nullptr, -1,
-                          stored.sums_gradients, stored.average_of});
+                          stored.sums_gradients, false, false, stored.average_of});
     } else if (entries_[same->second].type != stored.type) {
       throw Error(stored.name, "has different types in two programs of one model");
     }
   }
   entries_.shrink_to_fit();
-  owners_.resize(entries_.size());
   by_name_.reserve(known.size());
   for (const auto& [name, number] : known) by_name_.push_back(static_cast<uint32_t>(number));
   int64_t bytes = 0;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <set>
 #include <span>
@@ -49,9 +50,9 @@ class Store {
     std::byte* data;              // null if in the swap file
     int slot;                     // in the swap file
     bool sums_gradients = false;  // see ir::ValueData
-    ir::Name average_of;          // likewise
     bool is_mapped = false;       // see ir/mapped.h
     bool is_in_file = false;      // and its memory is that of a file
+    ir::Name average_of;          // see ir::ValueData
 
     [[nodiscard]] size_t bytes() const {
       return static_cast<size_t>(size_bytes(type.dtype, type.shape));
@@ -105,8 +106,8 @@ class Store {
   static void require_writable(const Entry& entry);
 
   // Where a mapped entry lies: in a file, or in memory of its own until map().
-  std::vector<std::shared_ptr<const void>> owners_;  // by entry
-  mutable const Entry* last_read_ = nullptr;         // one in a mapped file
+  std::map<size_t, std::shared_ptr<const void>> owners_;  // by index of the entry
+  mutable const Entry* last_read_ = nullptr;              // one in a mapped file
   std::vector<Entry> entries_;
   std::vector<uint32_t> by_name_;  // indices of entries in the order of their names
   SwapFile* file_ = nullptr;

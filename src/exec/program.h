@@ -101,9 +101,9 @@ class Session {
   struct Call {
     const ir::KernelFn* kernel;  // the program's
     ir::KernelCall call;
-    bool waits;                // whether the call waits for the swap file
-    int first_mapped, mapped;  // of its inputs in a mapped file, in mapped_
-    int tiled;                 // index into tiled_; -1: a single kernel
+    bool waits;       // whether the call waits for the swap file
+    bool reads_file;  // whether inputs lie in a mapped file
+    int tiled;        // index into tiled_; -1: a single kernel
   };
   void place(const Store& store, std::span<std::byte> arena);
   void add_call(const program::Call& from, std::span<std::byte> arena, parallel::ThreadPool& pool);
@@ -116,12 +116,12 @@ class Session {
   // May leave transfers in progress.
   [[nodiscard]] std::string forward_non_finite();
   [[nodiscard]] std::span<std::byte> contents(int id) const;
+  [[nodiscard]] bool is_in_file(int id) const;
   [[nodiscard]] bool is_finite(int id) const;
 
   const program::Program& program_;
   std::vector<std::byte*> data_;  // of each tensor
-  std::vector<char> is_in_file_;  // likewise: it lies in a mapped file
-  std::vector<std::span<const std::byte>> mapped_;
+  std::vector<int> in_file_;      // tensors in a mapped file, ascending
   std::vector<void*> pointers_;
   std::vector<Call> calls_;
   std::vector<TiledCall> tiled_;

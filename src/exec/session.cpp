@@ -32,7 +32,6 @@ Session::Session(const program::Program& program, const Store& store, std::span<
 
 void Session::place(const Store& store, std::span<std::byte> arena) {
   data_.assign(program_.tensors.size(), nullptr);
-  is_in_file_.assign(program_.tensors.size(), 0);
   for (size_t id = 0; id < data_.size(); ++id) {
     const program::Tensor& tensor = program_.tensors[id];
     const auto at = static_cast<size_t>(tensor.at);
@@ -46,7 +45,7 @@ void Session::place(const Store& store, std::span<std::byte> arena) {
         const Store::Entry* entry = store.find(tensor.name);
         if (entry == nullptr) throw Error("session", "nothing stored under " + tensor.name);
         data_[id] = entry->data;
-        is_in_file_[id] = entry->is_in_file ? 1 : 0;
+        if (entry->is_in_file) in_file_.push_back(static_cast<int>(id));
         break;
       }
       case program::Place::constant:
@@ -76,11 +75,8 @@ void Session::add_call(const program::Call& from, std::span<std::byte> arena,
   call.call.swap = swap_;
   call.waits = plan::waits_for_swap(*from.op);
   call.tiled = -1;
-  call.first_mapped = static_cast<int>(mapped_.size());
-  for (const int id : from.inputs) {
-    if (id >= 0 && is_in_file_[static_cast<size_t>(id)] != 0) mapped_.push_back(contents(id));
-  }
-  call.mapped = static_cast<int>(mapped_.size()) - call.first_mapped;
+  call.reads_file = std::any_of(from.inputs.begin(), from.inputs.end(),
+                                [this](int id) { return is_in_file(id); });
   if (from.tiled) {
     TiledCall::prepare();
     call.tiled = static_cast<int>(tiled_.size());
@@ -111,9 +107,14 @@ void Session::add_inputs(std::span<const int> ids, size_t declared) {
 void Session::run_call(const Call& call) {
   if (call.tiled >= 0) return tiled_[static_cast<size_t>(call.tiled)].run();
   (*call.kernel)(call.call);
-  for (int i = 0; i < call.mapped; ++i) {
-    drop_pages(mapped_[static_cast<size_t>(call.first_mapped + i)]);
+  if (!call.reads_file) return;
+  for (const int id : program_.calls[static_cast<size_t>(&call - calls_.data())].inputs) {
+    if (is_in_file(id)) drop_pages(contents(id));
   }
+}
+
+bool Session::is_in_file(int id) const {
+  return std::binary_search(in_file_.begin(), in_file_.end(), id);
 }
 
 std::span<std::byte> Session::contents(int id) const {
