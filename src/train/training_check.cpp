@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "exec/swap_file.h"
+#include "ir/mapped.h"
 #include "train/pipeline_bytes.h"
 #include "train/state.h"
 
@@ -136,7 +137,8 @@ void check_memory(const TrainingProgram& training, const std::string& file) {
     arena = std::max(arena, program.arena_bytes);
     staging = std::max(staging, program.staging_bytes);
     for (const program::Stored& each : program.stored) {
-      const bool is_in_file = program.in_file.count(*each.name) > 0;
+      const bool is_in_file =
+          program.in_file.count(*each.name) > 0 || ir::is_mapped(each.role, each.type);
       const int64_t bytes = size_bytes(each.type.dtype, each.type.shape);
       stored[*each.name] = is_in_file ? 0 : plan::aligned(bytes);
     }

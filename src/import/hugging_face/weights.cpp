@@ -166,8 +166,8 @@ Array Weights::take(const std::string& name, const Shape& shape) {
   std::vector<float> values(static_cast<size_t>(own.elements()));
   const auto type = static_cast<int>(view->dtype);
   size_t next = 0;
-  file->scan(*view, [&](size_t, std::span<const std::byte> part) {
-    const auto count = static_cast<int64_t>(8 * part.size()) / bits(view->dtype);
+  file->scan(*view, [&, dtype = view->dtype](size_t, std::span<const std::byte> part) {
+    const auto count = static_cast<int64_t>(8 * part.size()) / bits(dtype);
     for (int64_t i = 0; i < count; ++i) {
       values[next++] = static_cast<float>(element_load_real(part.data(), type, i));
     }
@@ -179,10 +179,8 @@ Array Weights::take(const std::string& name, const Shape& shape) {
 
 void Weights::require_all_taken(const std::vector<std::string>& ignored) const {
   for (const auto& [name, tensor] : tensors_) {
-    const bool is_known = taken_.count(name) > 0 ||
-                          std::any_of(ignored.begin(), ignored.end(),
-                                      [&](const std::string& end) { return name.ends_with(end); });
-    if (is_known) continue;
+    const auto ends_name = [&name = name](const std::string& end) { return name.ends_with(end); };
+    if (taken_.count(name) > 0 || std::any_of(ignored.begin(), ignored.end(), ends_name)) continue;
     throw Error(tensor.file->name(),
                 fmt::format("the tensor {} belongs to nothing that config.json describes and "
                             "thimble knows",
