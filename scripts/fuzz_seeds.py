@@ -144,7 +144,8 @@ def write_hugging_face(folder: Path) -> None:
 
 
 def write_two_stages(thimble: str) -> None:
-    """A small model's program, weights and rest (fuzz_micro.cpp), and the latter two alone (fuzz_wof.cpp)."""
+    """A small model's program, weights and rest (fuzz_micro.cpp), and the latter two alone (fuzz_wof.cpp).
+    wof/options_left_out is one that the fuzzer found: its convolution names a type of options that it leaves out."""
     graph = tb.Graph()
     x = tb.relu(tb.conv2d(graph.input("image", (6, 6, 1)), channels=2, kernel=3))
     graph.output("scores", tb.dense(tb.flatten(tb.max_pool2d(x, kernel=2)), units=3))

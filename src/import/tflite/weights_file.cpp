@@ -174,6 +174,10 @@ std::string with_contents(const File& file,
   std::map<uint32_t, int> users;
   for (const auto& graph : model.subgraphs) {
     for (const auto& tensor : graph->tensors) ++users[tensor->buffer];
+    // A file may name the type of options that it leaves out. The writer would read them.
+    for (const auto& node : graph->operators) {
+      if (node->builtin_options.value == nullptr) node->builtin_options.Reset();
+    }
   }
   for (const auto& [number, bytes] : contents) {
     if (number < 0 || static_cast<size_t>(number) >= tensors.size()) fail(number, "is not there");
