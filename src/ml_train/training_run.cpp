@@ -94,6 +94,16 @@ class TrainingRun {
 
   void run() {
     prepare();
+    try {
+      run_epochs();
+    } catch (...) {
+      model_.weights_->pull();  // what was trained so far
+      throw;
+    }
+  }
+
+ private:
+  void run_epochs() {
     const auto epochs = static_cast<unsigned int>(model_.props_.count("epochs"));
     const auto train = feed(DatasetModeType::MODE_TRAIN);
     const auto validation = feed(DatasetModeType::MODE_VALID);
@@ -110,8 +120,8 @@ class TrainingRun {
       }
       std::cout << std::endl;
       ++model_.epoch_;
-      save();
       model_.weights_->pull();
+      save();
       epoch_complete_();
       model_.weights_->push();
     }
@@ -123,14 +133,12 @@ class TrainingRun {
     }
   }
 
- private:
   // Without continue_train epochs, steps and the optimizer's state begin anew.
   void prepare() {
     const bool goes_on = model_.props_.boolean("continue_train");
     if (!goes_on) {
       model_.drop_trainer();
       model_.epoch_ = 0;
-      best_ = {};
     }
     if (!model_.trainer_) model_.make_trainer();
     model_.weights_->push();

@@ -266,6 +266,19 @@ TEST(ml_train_model, sees_what_users_write_to_weights) {
   EXPECT_NE(values[0][0], 1.0F);  // the same memory has the trained values
 }
 
+// The file of an epoch has the weights that it trained, also where users have pointers to them.
+TEST(ml_train_model, saves_the_trained_weights_while_users_hold_them) {
+  const TemporaryFolder folder;
+  auto model = small_model();
+  const std::vector<float> before = weights_of(*model);
+  Samples samples = small_samples();
+  trained(*model, samples, {withKey("save_path", folder / "m.bin")});
+  const std::vector<float> after = weights_of(*model);
+  EXPECT_NE(after, before);
+  const std::string bytes = bytes_of(folder / "m.bin");
+  for (size_t i = 0; i < after.size(); ++i) EXPECT_EQ(float_at(bytes, 4 * i), after[i]);
+}
+
 TEST(ml_train_model, trains_on_a_last_batch_of_fewer_samples) {
   auto model = small_model();
   Samples samples = small_samples(5);
@@ -287,13 +300,23 @@ TEST(ml_train_model, stops_and_reports_epochs) {
   EXPECT_EQ(model->getCurrentEpoch(), 3U);
 }
 
+// Weights are those of the steps before it.
 TEST(ml_train_model, hands_on_the_error_of_a_generator) {
   auto model = small_model();
+  const std::vector<float> before = weights_of(*model);
+  int count = 0;
+  const auto third_fails = [](float** input, float** label, bool*, void* n) {
+    std::fill_n(input[0], 2, 1.0F);
+    std::fill_n(label[0], 2, 1.0F);
+    return ++*static_cast<int*>(n) < 3 ? 0 : ML_ERROR_UNKNOWN;
+  };
   model->setDataset(
       DatasetModeType::MODE_TRAIN,
-      ml::train::createDataset(ml::train::DatasetType::GENERATOR,
-                               [](float**, float**, bool*, void*) { return ML_ERROR_UNKNOWN; }));
+      ml::train::createDataset(ml::train::DatasetType::GENERATOR, third_fails, &count));
+  testing::internal::CaptureStdout();
   EXPECT_NE(message_of([&] { model->train(); }).find("-1073741824"), std::string::npos);
+  static_cast<void>(testing::internal::GetCapturedStdout());
+  EXPECT_NE(weights_of(*model), before);
 }
 
 TEST(ml_train_model, takes_sources_in_reverse_order_of_declaration) {
