@@ -10,6 +10,7 @@
 
 #include "commands.h"
 #include "io/atomic_file.h"
+#include "options.h"
 #ifdef THIMBLE_HAS_ML_TRAIN
 #include "ml_train/model_node.h"
 #endif
@@ -73,8 +74,14 @@ void set_up(ModelNode& model, const SetupOptions& setup, int64_t epochs) {
   if (setup.batch > 0) set("batch_size", std::to_string(setup.batch));
   if (epochs > 0) set("epochs", std::to_string(epochs));
   if (setup.threads > 0) set("threads", std::to_string(setup.threads));
-  if (setup.memory_budget) set("memory_budget", *setup.memory_budget);
-  if (!setup.swap_dir.empty()) set("fsu_path", setup.swap_dir);
+  if (setup.memory_budget) {
+    set("memory_budget",
+        std::to_string(from_command_line([&] { return parse_bytes(*setup.memory_budget); })));
+  }
+  if (!setup.swap_dir.empty()) {
+    set("fsu", "true");
+    set("fsu_path", setup.swap_dir);
+  }
   initialize(model, setup.model, ExecutionMode::TRAIN, ExecutionMode::TRAIN);
   if (!model.network().has_loss) {
     throw Error(setup.model, "says no loss: add the key loss to [Model], or a loss layer");

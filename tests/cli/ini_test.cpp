@@ -45,12 +45,34 @@ TEST(ini, is_planned_trained_and_imported) {
   EXPECT_EQ(left.run(input).at("output0").floats(), right.run(input).at("output0").floats());
 }
 
+// A folder for the swap file lets a plan swap.
+TEST(ini, swaps_to_a_folder) {
+  const TemporaryFolder folder;
+  std::string text =
+      "[Model]\ntype = x\nloss = mse\nbatch_size = 64\n[Optimizer]\ntype = sgd\n"
+      "[in]\ntype = input\ninput_shape = 1:1:64\n";
+  for (int i = 0; i < 3; ++i) {
+    text += "[fc" + std::to_string(i) + "]\ntype = fully_connected\nunit = 64\n";
+    text += "activation = tanh\n";
+  }
+  write_text(folder / "m.ini", text);
+  const auto swapped = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), {"plan", folder / "m.ini", "--json"});
+    const Outcome plan = run(options);
+    EXPECT_EQ(plan.code, 0) << plan.err;
+    return nlohmann::json::parse(plan.out)["swap_file_bytes"].get<int64_t>();
+  };
+  EXPECT_EQ(swapped({}), 0);
+  EXPECT_GT(swapped({"--swap-dir", folder.path()}), 0);
+}
+
 TEST(ini, says_what_is_wrong) {
   const TemporaryFolder folder;
   const std::string model = write_model(folder);
   const Outcome option = run({"train", model, "--optimizer", "adam"});
   EXPECT_EQ(option.code, 2);
   EXPECT_NE(option.err.find("--optimizer"), std::string::npos) << option.err;
+  EXPECT_EQ(run({"plan", model, "--memory-budget", "much"}).code, 2);
   write_text(folder / "bad.ini", "[Model]\ntype = x\n[fc]\ntype = fully_connected\nunit = 0\n");
   const Outcome bad = run({"plan", folder / "bad.ini"});
   EXPECT_EQ(bad.code, 1);
