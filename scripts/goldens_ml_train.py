@@ -153,6 +153,10 @@ def basic_layers():
               lambda p, x: dense(p, dense(p, x)), [("l:weight", (1, 1, 4, 4)), ("l:bias", (1, 1, 1, 4))])
     after_pre("clip_grad_by_norm", layer, dense, fc, clip=0.1, model=["clip_grad_by_norm=0.1"])
     after_pre("distribute", layer + "|distribute=true", dense, fc, inputs=((1, 3, 4),))
+    after_pre("distribute_of_conv1d", "conv1d|name=l|filters=1|kernel_size=2|distribute=true",
+              lambda p, x: F.conv1d(x.reshape(-1, 1, 4), p["l:filter"][0], p["l:bias"].flatten())
+              .reshape(BATCH, 1, 3, 3), [("l:filter", (1, 1, 1, 2)), ("l:bias", (1, 1, 1, 1))],
+              inputs=((1, 3, 4),))
     after_pre("flatten", "flatten", lambda p, x: x.reshape(BATCH, 1, 1, -1), inputs=((2, 3, 4),))
     after_pre("flatten_of_two", "flatten|start_dimension=2|end_dimension=3",
               lambda p, x: x.reshape(BATCH, 2, 1, 12), inputs=((2, 3, 4),))
@@ -290,7 +294,7 @@ def binary_layers():
     two("add", "add", lambda a, b: a + b)
     two("subtract", "subtract", lambda a, b: a - b)
     two("multiply", "multiply", lambda a, b: a * b)
-    two("divide", "divide", lambda a, b: b / (a + 0.0) if False else a / b)
+    two("divide", "divide", lambda a, b: a / b)
     two("swiglu", "swiglu", lambda a, b: F.silu(a) * b)
     two("matmul", "matmul", lambda a, b: a @ b, width=2, inputs=((2, 4, 4),))
     two("concat_of_width", "concat|axis=3", lambda a, b: torch.cat([a, b], 3), width=2)
@@ -335,9 +339,10 @@ def unary_layers():
     case("weight", ["weight|name=w|weight_name=v|dim=1:1:4|input_shape=1:1:4",
                     "multiply|input_layers=input0,w"], [("w:v", (1, 1, 1, 4))],
          lambda p, x, training, moving=None: x[0] * p["w:v"], ((1, 1, 4),))
-    case("gather", [PRE_LAYER, "gather|axis=3|input_layers=pre,input1"], PRE,
-         lambda p, x, training, moving=None: pre(p, x[0]).gather(3, (x[1] * 0).long()), ((1, 2, 4), (1, 2, 2)),
-         scale=0.5) if False else None
+    case("gather", [PRE_LAYER + "|input_layers=input0", "gather|axis=3|input_layers=pre,input1"], PRE,
+         lambda p, x, training, moving=None: pre(p, x[0]).gather(3, x[1].long()), ((1, 2, 4), (1, 2, 3)),
+         scale=1.5, shift=1.6, optimizer="sgd|learning_rate=0.01", settings={"lr": 0.01},
+         model=["input_layers=input0,input1"])
 
 
 def recurrent_layers():
@@ -417,7 +422,8 @@ def attention_layers():
             y = x @ p[f"l:{name}_fc_weight"][0, 0] + p[f"l:{name}_fc_bias"]
             return y[:, 0].reshape(BATCH, x.shape[2], count, -1).transpose(1, 2)
         q, k, v = by_heads(q, "query"), by_heads(k, "key"), by_heads(v, "value")
-        w = (q @ k.transpose(2, 3) / math.sqrt(q.shape[-1])).softmax(-1)
+        scores = q @ k.transpose(2, 3) / math.sqrt(q.shape[-1])
+        w = (scores if mask is None else scores + mask).softmax(-1)
         y = (w @ v).transpose(1, 2).reshape(BATCH, 1, q.shape[2], -1)
         return y @ p["l:fc_weight"][0, 0] + p["l:fc_bias"], w
 
@@ -432,6 +438,11 @@ def attention_layers():
     after_pre("multi_head_attention_sizes",
               layer + "|projected_key_dim=3|projected_value_dim=1|output_shape=5",
               lambda p, x: heads(p, x, x, x, 2, 4)[0], weights(2, 3, 1, 5), inputs=((1, 3, 4),))
+    case("multi_head_attention_mask",
+         [PRE_LAYER + "|input_layers=input0", layer.replace("pre,pre,pre", "pre,pre,pre,input1")],
+         PRE + weights(2, 2, 2, 4), lambda p, x, training, moving=None:
+         (lambda y: heads(p, y, y, y, 2, 4, x[1])[0])(pre(p, x[0])), ((1, 3, 4), (2, 3, 3)), scale=2.0,
+         model=["input_layers=input0,input1"])
     after_pre("multi_head_attention_weights",
               [layer + "|return_attention_weight=before", "concat|axis=3|input_layers=l(0),l(1)"],
               lambda p, x: (lambda y, w: torch.cat([y, w.mean(1, True)], 3))(*heads(p, x, x, x, 2, 4)),

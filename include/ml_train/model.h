@@ -91,7 +91,7 @@ class Model {
   // One pointer for every output, [batch, c, h, w], valid until the next call.
   virtual std::vector<float*> inference(unsigned int batch, const std::vector<float*>& input,
                                         const std::vector<float*>& label = {}) = 0;
-  // Rows `from` to `to` of the height, whose keys and values are kept for later calls.
+  // Not offered; throws std::invalid_argument. The guide says why.
   virtual std::vector<float*> incremental_inference(unsigned int batch,
                                                     const std::vector<float*>& input,
                                                     const std::vector<float*>& label,

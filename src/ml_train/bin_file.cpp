@@ -52,10 +52,7 @@ std::string read_file(const std::string& path) {
 
 class BinFile {
  public:
-  explicit BinFile(ModelNode& model)
-      : model_(model), trains_(model.mode_ == ml::train::ExecutionMode::TRAIN) {
-    find_order();
-  }
+  explicit BinFile(ModelNode& model) : model_(model) { find_order(); }
 
   void save(const std::string& path) {
     std::string bytes;
@@ -69,7 +66,7 @@ class BinFile {
           append_floats(bytes, model_.weights_->read(*weight, moment));
       }
     }
-    if (trains_) {
+    if (model_.trains_) {
       append(bytes, static_cast<uint32_t>(model_.epoch_));
       append(bytes, static_cast<uint32_t>(model_.trainer_ ? model_.trainer_->steps() : 0));
     }
@@ -85,7 +82,7 @@ class BinFile {
                                   " bytes, and the weights of this model have " +
                                   std::to_string(needed));
     }
-    if (!trains_ || !model_.optimizer_) {
+    if (!model_.trains_) {
       read_weights(bytes);
       return;
     }
@@ -114,15 +111,16 @@ class BinFile {
   }
   [[nodiscard]] bool is_adam() const { return model_.optimizer_->getType() == "adam"; }
 
-  // A weight that layers share stands once: for training where its last user stands (if it is
-  // frozen its first), for inference where its first does.
+  // A weight that layers share stands once: compiled for training where its last user stands (if it
+  // is frozen its first), for inference where its first does.
   void find_order() {
+    const bool for_training = model_.mode_ == ml::train::ExecutionMode::TRAIN;
     std::vector<Weight*> all;
     for (const Node& node : model_.nodes_)
       all.insert(all.end(), node.layer->weights().begin(), node.layer->weights().end());
     for (size_t i = 0; i < all.size(); ++i) {
       const auto at = all.begin() + static_cast<std::ptrdiff_t>(i);
-      const bool last = trains_ && all[i]->trainable;
+      const bool last = for_training && all[i]->trainable;
       const bool elsewhere = last ? std::find(at + 1, all.end(), all[i]) != all.end()
                                   : std::find(all.begin(), at, all[i]) != at;
       if (!elsewhere) order_.push_back(all[i]);
@@ -170,7 +168,6 @@ class BinFile {
   }
 
   ModelNode& model_;
-  bool trains_;
   std::vector<Weight*> order_;
 };
 

@@ -67,6 +67,12 @@ void LayerBuild::require_inputs(int least, int most) const {
               " inputs, got " + std::to_string(inputs()));
 }
 
+int64_t LayerBuild::axis() const {
+  const int64_t axis = props.count("axis");
+  require(axis >= 1 && axis <= 3, "axis is 1 (channel) to 3 (width)");
+  return axis;
+}
+
 void LayerBuild::put(TensorPtr tensor) {
   require(tensor->dim().elements() <= kMostElements,
           "gives " + to_string(tensor->dim()) + ", which is too large");
@@ -104,6 +110,27 @@ Value LayerBuild::weight(const WeightSpec& spec) {
     }
   }
   return parameter;
+}
+
+int64_t LayerBuild::part_rows() {
+  require(!inputs_.empty(), "has no inputs to distribute");
+  const int64_t rows = dim().h;
+  for (TensorPtr& input : inputs_) {
+    const Dim in = input->dim();
+    require(in.c == 1 && in.h == rows,
+            "distribute needs inputs of one channel and of the same height, got " + to_string(in));
+    input = Tensor::of_plain(reshape(input->plain(), {-1, 1, 1, in.w}), {1, 1, in.w});
+  }
+  return rows;
+}
+
+void LayerBuild::join_rows(int64_t rows) {
+  for (TensorPtr& output : outputs_) {
+    const Dim out = output->dim();
+    require(out.c == 1 && out.h == 1, "distribute needs a row for every row, and the layer makes " +
+                                          to_string(out) + " of it");
+    output = Tensor::of_plain(reshape(output->plain(), {-1, 1, rows, out.w}), {1, rows, out.w});
+  }
 }
 
 Value LayerBuild::label(const Dim& dim) {

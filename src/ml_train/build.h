@@ -28,6 +28,9 @@ struct Dim {
     const double n = static_cast<double>(c) * static_cast<double>(h) * static_cast<double>(w);
     return n < 9e18 ? c * h * w : std::numeric_limits<int64_t>::max();
   }
+  // Along axis 1 (channel), 2 (height) or 3 (width).
+  [[nodiscard]] int64_t& extent(int64_t axis) { return axis == 1 ? c : axis == 2 ? h : w; }
+  [[nodiscard]] int64_t extent(int64_t axis) const { return axis == 1 ? c : axis == 2 ? h : w; }
   bool operator==(const Dim&) const = default;
 };
 
@@ -126,8 +129,15 @@ class LayerBuild {
   Value label(const Dim& dim);
   void add_loss(Value loss) { shared_.losses.push_back(loss); }
 
+  // For layers that are applied to every row alone: makes the rows of all inputs samples of their
+  // own, and returns how many rows a sample had. join_rows makes them rows again.
+  [[nodiscard]] int64_t part_rows();
+  void join_rows(int64_t rows);
+
   void require(bool condition, const std::string& message) const;
   void require_inputs(int least, int most) const;
+  // The property axis, of a layer that has it: 1 to 3.
+  [[nodiscard]] int64_t axis() const;
   [[nodiscard]] const std::vector<TensorPtr>& outputs() const { return outputs_; }
   [[nodiscard]] const std::vector<Weight*>& weights() const { return weights_; }
   [[nodiscard]] bool has_label() const { return has_label_; }

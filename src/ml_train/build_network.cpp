@@ -68,7 +68,9 @@ class NetworkBuilder {
                                     " is too large");
       }
       tensors_[port.layer + " source"] = {
-          Tensor::of_plain(shared_.graph.input(port.name, {dim.c, dim.h, dim.w}), dim)};
+          settings_.channels_last
+              ? Tensor::of_image(shared_.graph.input(port.name, {dim.h, dim.w, dim.c}), dim)
+              : Tensor::of_plain(shared_.graph.input(port.name, {dim.c, dim.h, dim.w}), dim)};
     }
   }
 
@@ -101,7 +103,12 @@ class NetworkBuilder {
           props.given("shared_from") ? owner_of(props.choice("shared_from")) : node.name(),
           props.boolean("trainable"), inputs_of(node), std::max(1, used_[node.name()]));
       check_shape(build, node);
+      const bool by_rows = props.boolean("distribute");
+      build.require(!by_rows || !node.layer->kind().is_loss,
+                    "distribute is not for losses, which take all rows as they are");
+      const int64_t rows = by_rows ? build.part_rows() : 1;
       node.layer->kind().build(build);
+      if (by_rows) build.join_rows(rows);
       std::vector<Dim> dims;
       for (const TensorPtr& tensor : build.outputs()) dims.push_back(tensor->dim());
       build.require(static_cast<int>(dims.size()) >= used_[node.name()],
@@ -165,8 +172,7 @@ class NetworkBuilder {
     if (used_[node.name()] > 0) return;
     for (const TensorPtr& tensor : tensors_.at(node.name())) {
       const std::string name = "output" + std::to_string(result_.outputs.size());
-      shared_.graph.output(name, tensor->plain());
-      if (result_.outputs.empty()) first_output_ = tensor->plain();
+      shared_.graph.output(name, settings_.channels_last ? tensor->image() : tensor->plain());
       result_.outputs.push_back({name, node.name(), tensor->dim()});
     }
   }
@@ -179,14 +185,15 @@ class NetworkBuilder {
     add_accuracy();
   }
 
-  // The share of samples whose largest output is where the label's largest is. Not computed in
-  // training steps.
+  // Of the first label and its layer: the share of samples whose largest output is where the
+  // label's largest is. Not computed in training steps.
   void add_accuracy() {
-    if (result_.labels.empty() || result_.labels[0].dim != result_.outputs.at(0).dim) return;
-    const Value label = labels_of(result_.labels[0]);
-    const int64_t n = result_.outputs[0].dim.elements();
-    const auto best = [&](Value x) { return argmax(reshape(x, {-1, n})); };
-    const Value right = mean(cast(eq(best(first_output_), best(label)), DType::f32));
+    if (result_.labels.empty()) return;
+    const Port& first = result_.labels[0];
+    const Value label = shared_.labels.at(first.name);
+    const Value output = tensors_.at(first.layer).front()->plain();
+    const auto best = [&](Value x) { return argmax(reshape(x, {-1, first.dim.elements()})); };
+    const Value right = mean(cast(eq(best(output), best(label)), DType::f32));
     const Value none = shared_.graph.constant("accuracy_in_training", Shape{}, {0.0F});
     shared_.graph.metric("accuracy", by_phase(none, right));
   }
@@ -199,9 +206,6 @@ class NetworkBuilder {
   BuiltNetwork result_;
   std::map<std::string, int> used_;  // outputs that are read
   std::map<std::string, std::vector<TensorPtr>> tensors_;
-  Value first_output_;
-
-  Value labels_of(const Port& port) const { return shared_.labels.at(port.name); }
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <filesystem>
 #include <numeric>
 #include <random>
 #include <stdexcept>
@@ -11,6 +12,9 @@
 
 namespace thimble::ml_train {
 namespace {
+
+// More batches read ahead save no time.
+constexpr int64_t kMostBuffers = 64;
 
 constexpr Property kFile[] = {{"path", Kind::text, nullptr, "", 0, true},
                               {"buffer_size", Kind::positive, "1"}};
@@ -92,8 +96,10 @@ DatasetNode::DatasetNode(const std::string& path, const std::vector<std::string>
   if (!path.empty()) props_.set("path", path);
   setProperty(properties);
   props_.require_all();
-  if (!std::ifstream(props_.choice("path"), std::ios::binary)) {
-    throw std::invalid_argument("[" + props_.choice("path") + "] cannot be read");
+  const std::string file = props_.choice("path");
+  std::error_code ignored;
+  if (std::filesystem::is_directory(file, ignored) || !std::ifstream(file, std::ios::binary)) {
+    throw std::invalid_argument("[" + file + "] cannot be read");
   }
 }
 
@@ -128,7 +134,7 @@ BatchFeed::BatchFeed(std::unique_ptr<SampleReader> reader, const SampleSizes& si
     : reader_(std::move(reader)),
       sizes_(sizes),
       batch_(batch),
-      slots_(static_cast<size_t>(buffers) + 1) {
+      slots_(static_cast<size_t>(std::min(buffers, kMostBuffers)) + 1) {
   for (SampleBatch& slot : slots_) {
     for (const int64_t size : sizes.inputs) slot.inputs.emplace_back(size * batch);
     for (const int64_t size : sizes.labels) slot.labels.emplace_back(size * batch);

@@ -99,7 +99,9 @@ std::vector<float*> ModelNode::incremental_inference(unsigned int /*batch*/,
                                                      unsigned int /*from*/, unsigned int /*to*/,
                                                      bool /*output_hidden_state*/) {
   throw nntrainer::exception::not_supported(
-      "[model] incremental_inference is not offered: use inference on the whole sequence");
+      "[model] incremental_inference is not offered: in NNTrainer it adds rotary positions and a "
+      "causal mask to attention, and so computes another network than train and inference; use "
+      "inference on the rows so far, whose last row is the next one's prediction");
 }
 
 }  // namespace thimble::ml_train

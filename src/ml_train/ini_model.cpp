@@ -15,6 +15,7 @@ namespace {
 using ml::train::DatasetModeType;
 
 constexpr int kDeepestBackbone = 8;
+constexpr size_t kMostLayers = 65536;
 
 std::string read_text(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -170,6 +171,10 @@ class IniReader {
     for (auto& layer : backbone.layers) {
       if (trainable != nullptr) layer->props().set("trainable", *trainable);
       model_.layers.push_back(std::move(layer));
+    }
+    if (model_.layers.size() > kMostLayers) {
+      throw std::invalid_argument("the backbones have more than " + std::to_string(kMostLayers) +
+                                  " layers");
     }
   }
 

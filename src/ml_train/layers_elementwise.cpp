@@ -85,10 +85,9 @@ constexpr Property kReduce[] = {{"axis", Kind::positive, nullptr, "", 0, true}};
 std::function<void(LayerBuild&)> reduction(Value (*op)(Value, const ReduceOptions&)) {
   return [op](LayerBuild& b) {
     b.require_inputs(1, 1);
-    const int64_t axis = b.props.count("axis");
-    b.require(axis <= 3, "axis is 1 (channel) to 3 (width)");
+    const int64_t axis = b.axis();
     Dim out = b.dim();
-    (axis == 1 ? out.c : axis == 2 ? out.h : out.w) = 1;
+    out.extent(axis) = 1;
     b.put_plain(op(b.plain(), {.axes = {axis}, .keepdims = true}), out);
   };
 }

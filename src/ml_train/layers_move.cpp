@@ -16,19 +16,11 @@ namespace {
 
 using namespace ml::train;
 
-int64_t& extent(Dim& dim, int64_t axis) { return axis == 1 ? dim.c : axis == 2 ? dim.h : dim.w; }
-
-int64_t axis_of(const LayerBuild& b) {
-  const int64_t axis = b.props.count("axis");
-  b.require(axis >= 1 && axis <= 3, "axis is 1 (channel) to 3 (width)");
-  return axis;
-}
-
 constexpr Property kConcat[] = {{"axis", Kind::positive}};
 
 void build_concat(LayerBuild& b) {
   b.require_inputs(1, 1 << 20);
-  const int64_t axis = b.props.has("axis") ? axis_of(b) : b.dim().c > 1 ? 3 : 1;
+  const int64_t axis = b.props.has("axis") ? b.axis() : b.dim().c > 1 ? 3 : 1;
   Dim out = b.dim();
   std::vector<Value> parts;
   // Channels of images stand side by side in each pixel.
@@ -36,8 +28,8 @@ void build_concat(LayerBuild& b) {
   for (int i = 0; i < b.inputs(); ++i) {
     parts.push_back(images ? b.image(i) : b.plain(i));
     Dim other = b.dim(i);
-    if (i > 0) extent(out, axis) += extent(other, axis);
-    extent(other, axis) = extent(out, axis);
+    if (i > 0) out.extent(axis) += other.extent(axis);
+    other.extent(axis) = out.extent(axis);
     b.require(other == out, "expected inputs that differ along axis " + std::to_string(axis) +
                                 " alone, got " + to_string(b.dim(0)) + " and " +
                                 to_string(b.dim(i)));
@@ -56,17 +48,17 @@ constexpr Property kSplit[] = {
 
 void build_split(LayerBuild& b) {
   b.require_inputs(1, 1);
-  const int64_t axis = axis_of(b);
+  const int64_t axis = b.axis();
   Dim out = b.dim();
   const int64_t parts =
-      b.props.has("split_number") ? b.props.count("split_number") : extent(out, axis);
-  b.require(extent(out, axis) % parts == 0, "split_number " + std::to_string(parts) +
-                                                " does not divide axis " + std::to_string(axis) +
-                                                " of " + to_string(out));
+      b.props.has("split_number") ? b.props.count("split_number") : out.extent(axis);
+  b.require(out.extent(axis) % parts == 0, "split_number " + std::to_string(parts) +
+                                               " does not divide axis " + std::to_string(axis) +
+                                               " of " + to_string(out));
   b.require(parts == b.output_count(),
             "it has " + std::to_string(parts) + " outputs, of which other layers use the first " +
                 std::to_string(b.output_count()) + "; use the last one, too");
-  extent(out, axis) /= parts;
+  out.extent(axis) /= parts;
   for (const Value& part : split(b.plain(), parts, axis)) b.put_plain(part, out);
 }
 
@@ -78,14 +70,14 @@ constexpr Property kSlice[] = {
 
 void build_slice(LayerBuild& b) {
   b.require_inputs(1, 1);
-  const int64_t axis = axis_of(b);
+  const int64_t axis = b.axis();
   const int64_t start = b.props.count("start_index") - 1;
   const int64_t end = b.props.count("end_index") - 1;
   Dim out = b.dim();
-  b.require(start < end && end <= extent(out, axis),
+  b.require(start < end && end <= out.extent(axis),
             "start_index and end_index count from 1, the end excluded; axis " +
                 std::to_string(axis) + " of " + to_string(out) + " has fewer elements");
-  extent(out, axis) = end - start;
+  out.extent(axis) = end - start;
   b.put_plain(slice(b.plain(), axis, start, end), out);
 }
 
@@ -98,7 +90,7 @@ void build_permute(LayerBuild& b) {
   std::sort(sorted.begin(), sorted.end());
   b.require(sorted == std::vector<int64_t>{1, 2, 3}, "direction names 1, 2 and 3 once each");
   Dim in = b.dim();
-  const Dim out{extent(in, direction[0]), extent(in, direction[1]), extent(in, direction[2])};
+  const Dim out{in.extent(direction[0]), in.extent(direction[1]), in.extent(direction[2])};
   b.put_plain(transpose(b.plain(), {0, direction[0], direction[1], direction[2]}), out);
 }
 
@@ -114,11 +106,11 @@ constexpr Property kGather[] = {{"axis", Kind::positive, nullptr, "", 0, true}};
 // y[.., i, ..] = x[.., index[.., i, ..], ..] along the axis.
 void build_gather(LayerBuild& b) {
   b.require_inputs(2, 2);
-  const int64_t axis = axis_of(b);
+  const int64_t axis = b.axis();
   Dim in = b.dim(0);
   Dim index = b.dim(1);
   const Dim out = index;
-  extent(in, axis) = extent(index, axis);
+  in.extent(axis) = index.extent(axis);
   b.require(in == index, "expected indexes that differ from the input along axis " +
                              std::to_string(axis) + " alone, got " + to_string(b.dim(0)) + " and " +
                              to_string(b.dim(1)));

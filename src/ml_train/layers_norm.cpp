@@ -30,16 +30,11 @@ constexpr Property kBatchNorm[] = {
     {"bias_decay", Kind::real, "0"},
 };
 
-int64_t extent(const Dim& dim, int64_t axis) {
-  return axis == 1 ? dim.c : axis == 2 ? dim.h : dim.w;
-}
-
 void build_batch_norm(LayerBuild& b) {
   b.require_inputs(1, 1);
   const Dim in = b.dim();
-  const int64_t axis = b.props.has("axis") ? b.props.count("axis") : in.c > 1 ? 1 : 3;
-  b.require(axis <= 3, "axis is 1 (channel) to 3 (width)");
-  const int64_t n = extent(in, axis);
+  const int64_t axis = b.props.has("axis") ? b.axis() : in.c > 1 ? 1 : 3;
+  const int64_t n = in.extent(axis);
   Dims dims{1, 1, 1, 1};
   dims[static_cast<size_t>(axis)] = n;
   const auto statistic = [&](const char* name, const char* initializer) {
@@ -99,7 +94,7 @@ void build_layer_norm(LayerBuild& b) {
   Dims dims{1, 1, 1, 1};
   std::vector<int64_t> sizes;
   for (const int64_t axis : axes) {
-    sizes.push_back(extent(in, axis));
+    sizes.push_back(in.extent(axis));
     dims[static_cast<size_t>(axis)] = sizes.back();
   }
   const auto trained = [&](const char* name, const char* initializer, const char* decay) {

@@ -4,6 +4,7 @@
 #include <thimble/ops/affine.h>
 #include <thimble/ops/concat.h>
 #include <thimble/ops/dense.h>
+#include <thimble/ops/dropout.h>
 #include <thimble/ops/gru.h>
 #include <thimble/ops/lstm.h>
 #include <thimble/ops/mul.h>
@@ -22,13 +23,11 @@ namespace {
 
 using namespace ml::train;
 
-constexpr const char* kNoDropout = "dropout of hidden states is not offered: add a dropout layer";
-
 constexpr Property kRecurrent[] = {
     {"unit", Kind::positive, nullptr, "", 0, true},
     {"hidden_state_activation", Kind::choice, "tanh", kActivations},
     {"integrate_bias", Kind::boolean, "false"},
-    {"dropout_rate", Kind::real, "0", "", 0, false, kNoDropout},
+    {"dropout_rate", Kind::real, "0"},
 };
 constexpr Property kSequence[] = {{"return_sequences", Kind::boolean, "false"}};
 constexpr Property kGates[] = {{"recurrent_activation", Kind::choice, "sigmoid", kActivations}};
@@ -57,12 +56,16 @@ class Recurrence {
         units_(b.props.count("unit")),
         activation_(b.props.choice("hidden_state_activation")),
         gate_activation_(cell == Cell::rnn ? "sigmoid" : b.props.choice("recurrent_activation")),
-        resets_after_(cell != Cell::gru || b.props.boolean("reset_after")) {}
+        resets_after_(cell != Cell::gru || b.props.boolean("reset_after")),
+        dropout_(b.props.real("dropout_rate")) {
+    b.require(dropout_ >= 0.0 && dropout_ < 1.0, "dropout_rate is from 0 to below 1");
+  }
 
   [[nodiscard]] int64_t units() const { return units_; }
   // Whether thimble has an op of the whole layer.
   [[nodiscard]] bool is_usual() const {
-    return activation_ == "tanh" && gate_activation_ == "sigmoid" && resets_after_;
+    return activation_ == "tanh" && gate_activation_ == "sigmoid" && resets_after_ &&
+           dropout_ == 0.0;
   }
 
   // Biases are both there or none is.
@@ -87,8 +90,18 @@ class Recurrence {
                                std::vector<float>(static_cast<size_t>(shape.elements()), 0.0F));
   }
 
-  // The next h, and c of an lstm.
+  // The next h, of which training drops some elements, and c of an lstm.
   std::pair<Value, Value> step(Value x, Value h, Value c, const RecurrentWeights& w) {
+    const auto [next_h, next_c] = whole_step(x, h, c, w);
+    return {dropped(next_h), next_c};
+  }
+
+  [[nodiscard]] Value dropped(Value h) const {
+    return dropout_ > 0.0 ? dropout(h, {.p = dropout_}) : h;
+  }
+
+ private:
+  std::pair<Value, Value> whole_step(Value x, Value h, Value c, const RecurrentWeights& w) {
     const Value from_x = dense(x, w.ih, w.bias_ih);
     if (cell_ == Cell::gru && !resets_after_) return {reset_before(from_x, h, w), {}};
     const Value from_h = dense(h, w.hh, w.bias_hh);
@@ -105,7 +118,6 @@ class Recurrence {
     return {mixed(z, h, act(add(a[2], mul(r, u[2])))), {}};
   }
 
- private:
   [[nodiscard]] Value gate(Value x) const { return activated(x, gate_activation_); }
   [[nodiscard]] Value act(Value x) const { return activated(x, activation_); }
   // z h + (1 - z) g
@@ -147,6 +159,7 @@ class Recurrence {
   std::string activation_;
   std::string gate_activation_;
   bool resets_after_;
+  double dropout_;
 };
 
 // All steps of one direction, [N, 1, units] each, in the order of time.
@@ -207,8 +220,9 @@ void build_sequence(LayerBuild& b, Cell cell) {
   const int64_t width = static_cast<int64_t>(weights.size()) * layer.units();
   const Value x = reshape(b.plain(), {-1, in.h, in.w});
   constexpr int64_t kMostSteps = 4096;
-  b.require(layer.is_usual() || in.h <= kMostSteps,
-            "with other activations than tanh and sigmoid it takes at most 4096 steps");
+  b.require(
+      layer.is_usual() || in.h <= kMostSteps,
+      "with dropout, or other activations than tanh and sigmoid, it takes at most 4096 steps");
   const Sequence y = layer.is_usual() ? by_op(cell, x, weights, width, b.name())
                                       : by_steps(layer, x, in.h, weights);
   if (b.props.boolean("return_sequences")) {
@@ -249,7 +263,8 @@ void build_cell(LayerBuild& b, Cell cell) {
 void build_zoneout_cell(LayerBuild& b) {
   require_states(b, 2);
   Recurrence layer(b, Cell::lstm);
-  b.require(layer.is_usual(), "zoneout is for the activations tanh and sigmoid alone");
+  b.require(layer.is_usual(),
+            "zoneout is for the activations tanh and sigmoid alone, without dropout");
   const double h_rate = b.props.real("hidden_state_zoneout_rate");
   const double c_rate = b.props.real("cell_state_zoneout_rate");
   const LstmState next =

@@ -57,18 +57,9 @@ std::vector<std::pair<std::string, std::string>> pairs_of(
   return pairs;
 }
 
-std::string text_of(const std::vector<Connection>& inputs) {
-  std::string text;
-  for (const Connection& from : inputs) {
-    text += (text.empty() ? "" : ",") + from.layer;
-    if (from.index > 0) text += "(" + std::to_string(from.index) + ")";
-  }
-  return text;
-}
-
 IniSection section_of(const Node& node) {
   IniSection section{node.name(), {{"type", node.layer->getType()}}};
-  if (!node.inputs.empty()) section.keys.emplace_back("input_layers", text_of(node.inputs));
+  if (!node.inputs.empty()) section.keys.emplace_back("input_layers", to_string(node.inputs));
   const bool is_activation = node.layer->getType() == "activation";
   for (auto& pair : pairs_of(node.layer->props(), {"name", "input_layers", "flatten"})) {
     // The activation of another layer is a layer of its own by now.
@@ -158,7 +149,7 @@ void ModelNode::exports(const ml::train::ExportMethods& method, const std::strin
     throw nntrainer::exception::not_supported("[" + path + "] exports writes METHOD_TFLITE alone");
   }
   require_initialized("exports");
-  export_tflite(graph_with_weights(), path);
+  export_tflite(graph_with_weights(/*channels_last=*/true), path);
 }
 
 }  // namespace thimble::ml_train

@@ -32,9 +32,7 @@ ModelNode::ModelNode(const std::vector<std::string>& properties)
 }
 
 void ModelNode::setProperty(const std::vector<std::string>& values) {
-  const int64_t batch = batch_size();
   for (const auto& [key, value] : parse_pairs(props_.owner(), values)) set_property(key, value);
-  if (batch_size() != batch) drop_trainer();
 }
 
 void ModelNode::add(std::shared_ptr<LayerNode> layer) {
@@ -139,6 +137,7 @@ int ModelNode::initialize(ExecutionMode mode) {
   }
   build();
   initialized_ = true;
+  trains_ = mode == ExecutionMode::TRAIN;
   if (!weights_path_.empty()) load(weights_path_, ml::train::ModelFormat::MODEL_FORMAT_BIN);
   return ML_ERROR_NONE;
 }
@@ -169,10 +168,12 @@ void ModelNode::drop_trainer() {
   trainer_.reset();
 }
 
-Graph ModelNode::graph_with_weights() {
-  BuiltNetwork copy = build_network(nodes_, settings(), weights_, input_dims_);
+Graph ModelNode::graph_with_weights(bool channels_last) {
+  NetworkSettings how = settings();
+  how.channels_last = channels_last;
+  BuiltNetwork copy = build_network(nodes_, how, weights_, input_dims_);
   if (trainer_) {
-    weights_->pull();
+    weights_->push();
     std::map<std::string, Array> values;
     for (const auto& weight : weights_->all()) {
       values.emplace(weight->name, trainer_->parameter(weight->name).reshaped(weight->shape));
@@ -189,6 +190,27 @@ void ModelNode::make_trainer() {
   const TrainerOptions options = trainer_options();
   trainer_.emplace(graph_with_weights(), options);
   weights_->hold_in(&*trainer_);
+}
+
+void ModelNode::remake_trainer() {
+  const std::vector<std::string> names = optimizer_->states();
+  const int64_t steps = trainer_->steps();
+  std::vector<std::vector<float>> states;
+  const auto for_each_state = [&](auto visit) {
+    for (const auto& weight : weights_->all())
+      for (const std::string& name : names)
+        if (weight->trainable) visit(*weight, name);
+  };
+  for_each_state([&](Weight& weight, const std::string& name) {
+    states.push_back(weights_->read(weight, name));
+  });
+  drop_trainer();
+  make_trainer();
+  size_t at = 0;
+  for_each_state([&](Weight& weight, const std::string& name) {
+    weights_->write(weight, states[at++], name);
+  });
+  trainer_->set_steps(steps);
 }
 
 SampleSizes ModelNode::sample_sizes() const {
@@ -233,13 +255,22 @@ void ModelNode::resetInputDimension(std::vector<TensorDim> dims) {
                                 std::to_string(network_.inputs.size()) + " inputs, got " +
                                 std::to_string(dims.size()));
   }
-  drop_trainer();
-  input_dims_.clear();
+  std::vector<Dim> sizes;
   for (const TensorDim& dim : dims) {
-    input_dims_.push_back({static_cast<int64_t>(dim.channel()), static_cast<int64_t>(dim.height()),
-                           static_cast<int64_t>(dim.width())});
+    for (unsigned int axis = 1; axis < TensorDim::MAXDIM; ++axis) {
+      if (dim[axis] >= 1 && dim[axis] <= static_cast<size_t>(kMostElements)) continue;
+      throw std::invalid_argument("[model] expected sizes from 1 to " +
+                                  std::to_string(kMostElements) + ", got " +
+                                  std::to_string(dim[axis]));
+    }
+    sizes.push_back({static_cast<int64_t>(dim.channel()), static_cast<int64_t>(dim.height()),
+                     static_cast<int64_t>(dim.width())});
   }
-  build();
+  // Fails where they do not fit, and then changes nothing.
+  BuiltNetwork network = build_network(nodes_, settings(), weights_, sizes);
+  drop_trainer();
+  network_ = std::move(network);
+  input_dims_ = std::move(sizes);
 }
 
 std::unique_ptr<ModelNode> ModelNode::clone() const {

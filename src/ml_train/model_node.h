@@ -88,8 +88,8 @@ class ModelNode : public ml::train::Model {
   [[nodiscard]] const OptimizerNode* optimizer() const { return optimizer_.get(); }
   [[nodiscard]] std::shared_ptr<DatasetNode> dataset(ml::train::DatasetModeType mode) const;
   [[nodiscard]] TrainerOptions trainer_options() const;
-  // The graph with its weights.
-  [[nodiscard]] Graph graph_with_weights();
+  // The graph with its weights; see NetworkSettings.
+  [[nodiscard]] Graph graph_with_weights(bool channels_last = false);
 
  private:
   friend class TrainingRun;
@@ -104,6 +104,8 @@ class ModelNode : public ml::train::Model {
   void load_bin(const std::string& path);
   void build();
   void make_trainer();
+  // With the options as they are now, the optimizer's state and the steps of the trainer before.
+  void remake_trainer();
   void drop_trainer();
   [[nodiscard]] NetworkSettings settings() const;
   [[nodiscard]] int64_t batch_size() const { return props_.count("batch_size"); }
@@ -123,6 +125,7 @@ class ModelNode : public ml::train::Model {
   ml::train::ExecutionMode mode_ = ml::train::ExecutionMode::TRAIN;
   bool compiled_ = false;
   bool initialized_ = false;
+  bool trains_ = false;  // initialized for training
   bool loaded_ = false;
   std::string weights_path_;  // of an INI file: read at initialize
   std::vector<Dim> input_dims_;

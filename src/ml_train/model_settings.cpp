@@ -1,4 +1,6 @@
 // The properties of models, and the options of a training that they are.
+#include <nntrainer_error.h>
+
 #include <algorithm>
 #include <map>
 #include <stdexcept>
@@ -77,6 +79,11 @@ std::vector<ParamGroup> groups_of(const WeightStore& weights, bool decouples) {
 
 void ModelNode::set_property(const std::string& key, const std::string& value) {
   if (key == "memory_budget") static_cast<void>(bytes_of(value));
+  if (key == "loss" && lower(without_blanks(value)) == "kld") {
+    throw nntrainer::exception::not_supported(
+        "[model] loss=kld: NNTrainer has no layer of this loss either; there are cross and mse, "
+        "and the layer vae_loss, which has a divergence");
+  }
   props_.set(key, value);
 }
 

@@ -152,7 +152,11 @@ class Realizer {
   // Depth first from each layer in the order declared; reversed post-order.
   std::vector<Node> in_order() {
     std::map<std::string, size_t> number;
-    for (size_t i = 0; i < nodes_.size(); ++i) number[nodes_[i].name()] = i;
+    for (size_t i = 0; i < nodes_.size(); ++i) {
+      if (number.emplace(nodes_[i].name(), i).second) continue;
+      fail(nodes_[i].layer->props().owner(),
+           "has the name of another layer, which the model adds itself; give one of your own");
+    }
     std::vector<std::vector<size_t>> readers(nodes_.size());
     for (size_t i = 0; i < nodes_.size(); ++i) {
       for (const Connection& from : nodes_[i].inputs) readers[number.at(from.layer)].push_back(i);

@@ -23,6 +23,7 @@ struct NetworkSettings {
   std::string loss;                       // "mse", "cross" or empty
   std::vector<std::string> input_layers;  // sources, in the order of inputs; empty: as they come
   std::vector<std::string> label_layers;
+  bool channels_last = false;  // the graph's inputs and outputs are [N, h, w, c], not [N, c, h, w]
 };
 
 // The network in order of execution: layers that were declared, and those that their properties and

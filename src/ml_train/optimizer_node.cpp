@@ -199,6 +199,14 @@ thimble::Optimizer OptimizerNode::optimizer() const {
                         .epsilon_hat = !torch};
 }
 
+std::vector<std::string> OptimizerNode::states() const {
+  if (type_ == "sgd") return {};
+  if (type_ == "rmsprop") return {"square_avg"};
+  std::vector<std::string> names{"exp_avg", "exp_avg_sq"};
+  if (type_ == "adamw" && props_.boolean("amsgrad")) names.emplace_back("max_exp_avg_sq");
+  return names;
+}
+
 std::optional<Schedule> OptimizerNode::schedule() const {
   const bool decays = props_.has("decay_rate") || props_.has("decay_steps");
   if (scheduler_) {

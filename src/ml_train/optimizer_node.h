@@ -42,6 +42,8 @@ class OptimizerNode : public ml::train::Optimizer {
   [[nodiscard]] std::shared_ptr<OptimizerNode> clone() const;
 
   [[nodiscard]] thimble::Optimizer optimizer() const;
+  // What it keeps for each weight, by the names of thimble's states.
+  [[nodiscard]] std::vector<std::string> states() const;
   // None: the learning rate stays. Throws std::invalid_argument where two rules for it are given.
   [[nodiscard]] std::optional<Schedule> schedule() const;
   // Whether a layer's weight_decay shrinks the weight itself instead of adding to the gradient.

@@ -10,6 +10,7 @@ namespace thimble::ml_train {
 namespace {
 
 constexpr int64_t kLargest = int64_t{1} << 31;
+constexpr int64_t kMostOutputs = 65536;  // of a layer
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 char lowered(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
@@ -44,7 +45,8 @@ bool is_connection(std::string_view text) {
   const size_t open = text.find('(');
   if (open == std::string_view::npos) return is_name(text);
   if (text.back() != ')' || !is_name(text.substr(0, open))) return false;
-  return whole(text.substr(open + 1, text.size() - open - 2), 0).has_value();
+  const auto index = whole(text.substr(open + 1, text.size() - open - 2), 0);
+  return index && *index < kMostOutputs;
 }
 
 bool is_shape(std::string_view text) {
@@ -103,7 +105,8 @@ std::string expected(const Property& property) {
     case Kind::names:
       return "names, with commas between";
     case Kind::connections:
-      return "names of layers, with commas between: a, b(1)";
+      return "names of layers, with commas between: a, b(1); outputs have the numbers 0 to " +
+             std::to_string(kMostOutputs - 1);
     case Kind::choice:
       return "one of " + comma_list(property.choices);
     case Kind::text:
@@ -173,6 +176,15 @@ Connection parse_connection(const std::string& text) {
   const size_t open = text.find('(');
   if (open == std::string::npos) return {text, 0};
   return {text.substr(0, open), std::stoll(text.substr(open + 1))};
+}
+
+std::string to_string(const std::vector<Connection>& connections) {
+  std::string text;
+  for (const Connection& from : connections) {
+    text += (text.empty() ? "" : ",") + from.layer;
+    if (from.index > 0) text += "(" + std::to_string(from.index) + ")";
+  }
+  return text;
 }
 
 PropertySet::PropertySet(std::string owner, std::vector<std::span<const Property>> tables)

@@ -52,8 +52,9 @@ struct Connection {
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> parse_pairs(
     const std::string& owner, const std::vector<std::string>& texts);
 
-// The connection that a text is, which was checked before.
+// The connection that a text is, which was checked before; and the text of several: "a,b(1)".
 [[nodiscard]] Connection parse_connection(const std::string& text);
+[[nodiscard]] std::string to_string(const std::vector<Connection>& connections);
 [[nodiscard]] std::vector<std::string> split_text(std::string_view text, char separator);
 [[nodiscard]] std::string lower(std::string_view text);
 [[nodiscard]] std::string trimmed(std::string_view text);

@@ -63,8 +63,7 @@ class Copies {
       std::vector<Connection> inputs;
       for (const Connection& input : from.inputs)
         inputs.push_back({scope_ + "/" + input.layer + step, input.index});
-      const bool fed = is_start(from) && !inputs_.empty();
-      if (fed) inputs = inputs_of_start(from.name);
+      if (is_start(from) && !inputs_.empty()) inputs = inputs_of_start(from.name);
       const auto other = replaced.find(from.name);
       if (other != replaced.end()) {
         for (size_t i = 0; i < other->second.size(); ++i) {
@@ -73,7 +72,7 @@ class Copies {
           inputs[i] = other->second[i];
         }
       }
-      set_inputs(*copy, inputs, !inputs.empty());
+      set_inputs(*copy, inputs);
       if (!weights_of.empty() && !copy->props().given("shared_from")) {
         copy->props().set("shared_from", scope_ + "/" + from.name + weights_of);
       } else if (copy->props().given("shared_from")) {
@@ -92,15 +91,6 @@ class Copies {
                                     [&](const Reference& r) { return r.name == name; });
     if (found == references_.end()) fail("there is no layer \"" + name + "\"");
     return *found;
-  }
-
-  static std::string text_of(const std::vector<Connection>& connections) {
-    std::string text;
-    for (const Connection& from : connections) {
-      text += (text.empty() ? "" : ",") + from.layer;
-      if (from.index > 0) text += "(" + std::to_string(from.index) + ")";
-    }
-    return text;
   }
 
  private:
@@ -145,10 +135,10 @@ class Copies {
     return {inputs_[static_cast<size_t>(at)]};
   }
 
-  static void set_inputs(LayerNode& layer, const std::vector<Connection>& inputs, bool fed) {
-    if (!fed) return;
+  static void set_inputs(LayerNode& layer, const std::vector<Connection>& inputs) {
+    if (inputs.empty()) return;
     layer.props().erase("input_shape");
-    layer.props().set("input_layers", text_of(inputs));
+    layer.props().set("input_layers", to_string(inputs));
   }
 
   std::string scope_;
@@ -196,7 +186,7 @@ class Unrolled {
       if (!has(sequences, input.layer)) continue;
       const std::string row = copies_.scope() + "/" + input.layer + "/row_" + std::to_string(k);
       add_(make_layer(
-          "slice", {"name=" + row, "input_layers=" + Copies::text_of({input}), "axis=2",
+          "slice", {"name=" + row, "input_layers=" + to_string({input}), "axis=2",
                     "start_index=" + std::to_string(k + 1), "end_index=" + std::to_string(k + 2)}));
       input = {row, 0};
     }
@@ -209,8 +199,7 @@ class Unrolled {
       std::vector<Connection> all;
       for (int64_t k = 0; k < steps_; ++k) all.push_back({name(end, k), 0});
       result = copies_.scope() + "/" + end + "/concat_0";
-      add_(make_layer("concat",
-                      {"name=" + result, "axis=2", "input_layers=" + Copies::text_of(all)}));
+      add_(make_layer("concat", {"name=" + result, "axis=2", "input_layers=" + to_string(all)}));
     }
     add_(make_layer("identity", {"name=" + copies_.scope() + "/" + end, "input_layers=" + result}));
   }

@@ -140,8 +140,12 @@ class TrainingRun {
       model_.drop_trainer();
       model_.epoch_ = 0;
     }
-    if (!model_.trainer_) model_.make_trainer();
     model_.weights_->push();
+    if (!model_.trainer_) {
+      model_.make_trainer();
+    } else if (model_.trainer_->options().batch != model_.batch_size()) {
+      model_.remake_trainer();
+    }
   }
 
   std::unique_ptr<BatchFeed> feed(DatasetModeType mode) {
@@ -203,7 +207,7 @@ int ModelNode::train(const std::vector<std::string>& values, std::function<bool(
     allowed.set(key, value);
   }
   setProperty(values);
-  if (!initialized_ || mode_ != ml::train::ExecutionMode::TRAIN) {
+  if (!trains_) {
     return failed(ML_ERROR_INVALID_PARAMETER, "train comes after compile and initialize for TRAIN");
   }
   if (!optimizer_) return failed(ML_ERROR_INVALID_PARAMETER, "training needs an optimizer");

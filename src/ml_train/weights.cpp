@@ -103,7 +103,13 @@ Weight& WeightStore::add(Weight weight) {
   if (Weight* const known = find(weight.name)) {
     if (known->dims != weight.dims) {
       throw std::invalid_argument("[" + weight.name +
-                                  "] has other dimensions than the weight that it shares");
+                                  "] has other dimensions now, or in a layer that shares it");
+    }
+    if (known->order != weight.order || known->shape != weight.shape ||
+        known->swapped_gates != weight.swapped_gates) {
+      throw std::invalid_argument("[" + weight.name +
+                                  "] is shared by layers that read it in different ways; layers "
+                                  "of one type can share weights");
     }
     return *known;
   }

@@ -47,7 +47,7 @@ struct Weight {
 class WeightStore {
  public:
   // Fills `values` by the initializer unless a weight of that name is there, which is returned.
-  // Throws std::invalid_argument where that has other dimensions.
+  // Throws std::invalid_argument where that has other dimensions, or another layout in the graph.
   Weight& add(Weight weight);
   [[nodiscard]] Weight* find(const std::string& name);
   [[nodiscard]] const std::vector<std::unique_ptr<Weight>>& all() const { return weights_; }

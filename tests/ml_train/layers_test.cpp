@@ -212,7 +212,6 @@ TEST(ml_train_layer_types, are_all_compared) {
                                 "cross_sigmoid",  // loss=cross
                                 "cross_softmax",  // loss=cross
                                 "constant_derivative",
-                                "gather",
                                 "preprocess_flip",  // other_layers_test.cpp
                                 "bottleneck",
                                 "vae_loss"};  // random: the VAE learns

@@ -1,21 +1,16 @@
-// Models: order of calls, callbacks, log, table, files.
+// Models: order of calls, callbacks, log, table.
 #include <gtest/gtest.h>
 #include <model.h>
 #include <nntrainer_error.h>
 #include <util_func.h>
 
 #include <array>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <numeric>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "io/temporary_folder.h"
-#include "ml_train/generator.h"
+#include "ml_train/small_model.h"
 
 namespace thimble::test::ml_train_test {
 namespace {
@@ -25,59 +20,8 @@ using ml::train::createModel;
 using ml::train::createOptimizer;
 using ml::train::DatasetModeType;
 using ml::train::ExecutionMode;
-using ml::train::ModelFormat;
 using ml::train::ModelType;
 using nntrainer::withKey;
-
-// Two numbers in, two out, the error squared.
-std::unique_ptr<ml::train::Model> small_model(const std::string& optimizer = "sgd",
-                                              const std::vector<std::string>& properties = {}) {
-  auto model = createModel(ModelType::NEURAL_NET, {"loss=mse", "batch_size=2", "threads=1"});
-  model->setProperty(properties);
-  EXPECT_EQ(model->addLayer(createLayer("input", {"name=in", "input_shape=1:1:2"})), 0);
-  EXPECT_EQ(model->addLayer(createLayer("fully_connected", {"name=fc", "unit=2"})), 0);
-  EXPECT_EQ(model->setOptimizer(createOptimizer(optimizer, {"learning_rate=0.1"})), 0);
-  EXPECT_EQ(model->compile(), 0);
-  EXPECT_EQ(model->initialize(), 0);
-  return model;
-}
-
-Samples small_samples(size_t count = 4) {
-  return {.inputs = {numbers(2 * count, 1.0)}, .labels = {numbers(2 * count, 2.0)}, .count = count};
-}
-
-std::shared_ptr<ml::train::Layer> layer_of(ml::train::Model& model, const char* name) {
-  std::shared_ptr<ml::train::Layer> layer;
-  EXPECT_EQ(model.getLayer(name, &layer), 0);
-  return layer;
-}
-
-std::vector<float> weights_of(ml::train::Model& model, const char* name = "fc") {
-  const std::vector<float*> values = layer_of(model, name)->getWeights();
-  std::vector<float> all(values[0], values[0] + 4);
-  all.insert(all.end(), values[1], values[1] + 2);
-  return all;
-}
-
-// What it prints.
-std::string trained(ml::train::Model& model, Samples& samples,
-                    const std::vector<std::string>& properties = {}) {
-  model.setDataset(DatasetModeType::MODE_TRAIN, dataset_of(samples));
-  testing::internal::CaptureStdout();
-  EXPECT_EQ(model.train(properties), 0);
-  return testing::internal::GetCapturedStdout();
-}
-
-std::string bytes_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-float float_at(const std::string& bytes, size_t at) {
-  float value = 0.0F;
-  std::memcpy(&value, bytes.data() + at, sizeof value);
-  return value;
-}
 
 TEST(ml_train_model, refuses_what_it_does_not_know) {
   const auto layer_error = [](const std::string& type, const std::string& property) {
@@ -94,7 +38,6 @@ TEST(ml_train_model, refuses_what_it_does_not_know) {
            {"fully_connected", "unit", "expected key=value"},
            {"fully_connected", "name=a b$", "expected a name"},
            {"activation", "activation=step", "expected one of tanh, sigmoid"},
-           {"lstm", "dropout_rate=0.5", "dropout of hidden states is not offered"},
            {"backbone_nnstreamer", "model_path=x", "cannot be read"},
            {"mystery", "unit=1", "there is no type"}}) {
     EXPECT_NE(layer_error(type, property).find(message), std::string::npos)
@@ -103,6 +46,8 @@ TEST(ml_train_model, refuses_what_it_does_not_know) {
   EXPECT_NE(message_of([] {
               createModel(ModelType::NEURAL_NET, {"model_tensor_type=FP16-FP16"});
             }).find("FP32"),
+            std::string::npos);
+  EXPECT_NE(message_of([] { createModel(ModelType::NEURAL_NET, {"loss=KLD"}); }).find("vae_loss"),
             std::string::npos);
   EXPECT_THROW(createModel(ModelType::KNN), std::invalid_argument);
   EXPECT_THROW(createOptimizer("sgd", {"momentum=0.9"}), std::invalid_argument);
@@ -174,58 +119,6 @@ TEST(ml_train_model, prints_the_known_table) {
                              rule + "\n");
 }
 
-TEST(ml_train_model, writes_the_documented_bytes_and_reads_them) {
-  const TemporaryFolder folder;
-  const std::string path = folder / "model.bin";
-  auto model = small_model("adam");
-  Samples samples = small_samples();
-  trained(*model, samples, {"epochs=3"});
-  model->save(path);
-  const std::string bytes = bytes_of(path);
-  ASSERT_EQ(bytes.size(), 6 * 4U + 4U + 12 * 4U + 8U);
-  const std::vector<float> weights = weights_of(*model);
-  for (size_t i = 0; i < weights.size(); ++i) EXPECT_EQ(float_at(bytes, 4 * i), weights[i]);
-  EXPECT_EQ(bytes.substr(24, 4), "adam");
-  for (size_t i = 0; i < 4; ++i) EXPECT_GE(float_at(bytes, 28 + 16 + 4 * i), 0.0F);  // v of weight
-  uint32_t counters[2];
-  std::memcpy(counters, bytes.data() + bytes.size() - 8, 8);
-  EXPECT_EQ(counters[0], 3U);
-  EXPECT_EQ(counters[1], 6U);
-
-  // Going on from the file gives the bits of never having stopped.
-  auto other = small_model("adam");
-  other->load(path);
-  EXPECT_EQ(weights_of(*other), weights);
-  Samples again = small_samples();
-  trained(*model, samples, {"epochs=5", "continue_train=true"});
-  trained(*other, again, {"epochs=5", "continue_train=true"});
-  EXPECT_EQ(weights_of(*other), weights_of(*model));
-  EXPECT_NE(weights_of(*other), weights);
-
-  std::ofstream(folder / "short.bin", std::ios::binary) << bytes.substr(0, 23);
-  EXPECT_NE(message_of([&] { other->load(folder / "short.bin"); }).find("have 24"),
-            std::string::npos);
-  EXPECT_THROW(other->load(folder / "none.bin"), std::invalid_argument);
-}
-
-TEST(ml_train_model, has_a_shared_weight_once_in_its_file) {
-  const TemporaryFolder folder;
-  auto model = createModel(ModelType::NEURAL_NET, {"loss=mse"});
-  model->addLayer(createLayer("input", {"input_shape=1:1:2"}));
-  model->addLayer(createLayer("fully_connected", {"name=a", "unit=2", "disable_bias=true"}));
-  model->addLayer(createLayer("fully_connected", {"name=b", "unit=2", "disable_bias=true"}));
-  model->addLayer(
-      createLayer("fully_connected", {"name=c", "unit=2", "disable_bias=true", "shared_from=a"}));
-  model->setOptimizer(createOptimizer("sgd"));
-  model->compile();
-  model->initialize();
-  model->save(folder / "m.bin");
-  const std::string bytes = bytes_of(folder / "m.bin");
-  ASSERT_EQ(bytes.size(), 2 * 16U + 8U);
-  EXPECT_EQ(float_at(bytes, 0), layer_of(*model, "b")->getWeights()[0][0]);  // a stands at c
-  EXPECT_EQ(float_at(bytes, 16), layer_of(*model, "a")->getWeights()[0][0]);
-}
-
 TEST(ml_train_model, infers_what_it_was_trained_for) {
   const TemporaryFolder folder;
   auto model = small_model();
@@ -264,19 +157,6 @@ TEST(ml_train_model, sees_what_users_write_to_weights) {
   Samples samples = small_samples();
   trained(*model, samples);
   EXPECT_NE(values[0][0], 1.0F);  // the same memory has the trained values
-}
-
-// The file of an epoch has the weights that it trained, also where users have pointers to them.
-TEST(ml_train_model, saves_the_trained_weights_while_users_hold_them) {
-  const TemporaryFolder folder;
-  auto model = small_model();
-  const std::vector<float> before = weights_of(*model);
-  Samples samples = small_samples();
-  trained(*model, samples, {withKey("save_path", folder / "m.bin")});
-  const std::vector<float> after = weights_of(*model);
-  EXPECT_NE(after, before);
-  const std::string bytes = bytes_of(folder / "m.bin");
-  for (size_t i = 0; i < after.size(); ++i) EXPECT_EQ(float_at(bytes, 4 * i), after[i]);
 }
 
 TEST(ml_train_model, trains_on_a_last_batch_of_fewer_samples) {
@@ -336,6 +216,91 @@ TEST(ml_train_model, takes_sources_in_reverse_order_of_declaration) {
   EXPECT_EQ(model->getOutputDimension()[0].height(), 14U);
 }
 
+// What is wrong with a model of these layers.
+std::string compile_error(const std::vector<std::pair<std::string, std::string>>& layers) {
+  auto model = createModel(ModelType::NEURAL_NET, {"loss=mse"});
+  model->addLayer(createLayer("input", {"name=in", "input_shape=1:2:2"}));
+  for (const auto& [type, properties] : layers) model->addLayer(createLayer(type, {properties}));
+  model->setOptimizer(createOptimizer("sgd"));
+  testing::internal::CaptureStderr();
+  const std::string thrown = message_of([&] {
+    if (model->compile() == 0) static_cast<void>(model->initialize());
+  });
+  return testing::internal::GetCapturedStderr() + thrown;
+}
+
+TEST(ml_train_model, refuses_networks_that_do_not_fit) {
+  using Layers = std::vector<std::pair<std::string, std::string>>;
+  for (const auto& [layers, message] : std::vector<std::pair<Layers, std::string>>{
+           {{{"fully_connected", "name=mse0|unit=2"}}, "has the name of another layer"},
+           {{{"conv2d", "name=a|filters=1|kernel_size=1,1"},
+             {"conv2dtranspose", "filters=1|kernel_size=1,1|shared_from=a"}},
+            "read it in different ways"},
+           {{{"flatten", "distribute=true"}, {"conv2d", "filters=2|kernel_size=1,1"}}, ""},
+           {{{"conv2d", "filters=2|kernel_size=1,1|distribute=true"}},
+            "distribute needs a row for every row"},
+           {{{"mse", "distribute=true"}}, "distribute is not for losses"},
+           {{{"lstm", "unit=2|dropout_rate=1"}}, "dropout_rate is from 0 to below 1"}}) {
+    const std::string error = compile_error(layers);
+    EXPECT_EQ(error.empty(), message.empty()) << error;
+    EXPECT_NE(error.find(message), std::string::npos) << error;
+  }
+  // No layer makes so many outputs.
+  EXPECT_NE(message_of([] { createLayer("flatten", {"input_layers=a(65536)"}); }).find("65535"),
+            std::string::npos);
+}
+
+TEST(ml_train_model, keeps_its_input_dimensions_where_others_do_not_fit) {
+  auto model = small_model();
+  EXPECT_THROW(model->resetInputDimension({ml::train::TensorDim(1, 1, 3)}), std::invalid_argument);
+  EXPECT_THROW(model->resetInputDimension({ml::train::TensorDim(1, 0, 2)}), std::invalid_argument);
+  EXPECT_EQ(model->getInputDimension()[0].width(), 2U);
+  model->resetInputDimension({ml::train::TensorDim(1, 3, 2)});
+  EXPECT_EQ(model->getInputDimension()[0].height(), 3U);
+  EXPECT_EQ(model->getOutputDimension()[0].height(), 3U);
+}
+
+// The optimizer's state and the steps go on with another batch.
+TEST(ml_train_model, continues_with_another_batch) {
+  const TemporaryFolder folder;
+  for (const std::string optimizer : {"adam", "adamw", "rmsprop", "sgd"}) {
+    auto model = small_model(optimizer);
+    Samples samples = small_samples();
+    trained(*model, samples, {"epochs=2"});
+    model->save(folder / "before.bin");
+    // All epochs are done: only the batch is another one.
+    trained(*model, samples, {"epochs=2", "continue_train=true", "batch_size=4"});
+    model->save(folder / "after.bin");
+    EXPECT_EQ(bytes_of(folder / "after.bin"), bytes_of(folder / "before.bin")) << optimizer;
+    trained(*model, samples, {"epochs=3", "continue_train=true"});
+    EXPECT_EQ(model->getTrainingStats().num_iterations, 1);
+  }
+}
+
+TEST(ml_train_model, counts_what_is_right_for_the_first_label) {
+  for (const auto& [order, accuracy] :
+       {std::pair("label_layers=mse0,mse1", 0.0F), std::pair("label_layers=mse1,mse0", 100.0F)}) {
+    auto model = createModel(ModelType::NEURAL_NET, {"loss=mse", "batch_size=2", order});
+    model->addLayer(createLayer("input", {"name=in", "input_shape=1:1:2"}));
+    for (const char* name : {"name=a", "name=b"}) {
+      model->addLayer(createLayer("fully_connected",
+                                  {name, "unit=2", "input_layers=in", "weight_initializer=zeros"}));
+    }
+    model->setOptimizer(createOptimizer("sgd"));
+    ASSERT_EQ(model->compile(), 0);
+    ASSERT_EQ(model->initialize(), 0);
+    // a gives the class 0, b the class 1, which both labels say.
+    layer_of(*model, "a")->getWeights()[1][0] = 5.0F;
+    layer_of(*model, "b")->getWeights()[1][1] = 5.0F;
+    Samples samples{
+        .inputs = {numbers(4, 1.0)}, .labels = {{0, 1, 0, 1}, {0, 1, 0, 1}}, .count = 2};
+    Samples valid = samples;
+    model->setDataset(DatasetModeType::MODE_VALID, dataset_of(valid));
+    trained(*model, samples);
+    EXPECT_EQ(model->getValidStats().accuracy, accuracy) << order;
+  }
+}
+
 TEST(ml_train_model, keeps_a_memory_budget_without_changing_a_bit) {
   std::vector<std::vector<float>> weights;
   for (const std::string budget : {"memory_budget=1GiB", "memory_budget=1500", "fsu=true"}) {
@@ -359,25 +324,6 @@ TEST(ml_train_model, copies_its_configuration) {
   EXPECT_EQ(copy->initialize(), 0);
   EXPECT_FALSE(model->getCompiled());
   EXPECT_THROW(ml::train::copyConfiguration(*copy), std::invalid_argument);
-}
-
-TEST(ml_train_model, reads_records_of_a_file) {
-  const TemporaryFolder folder;
-  const std::vector<float> records = numbers(16, 1.0);  // of two inputs and two labels
-  std::ofstream(folder / "d.dat", std::ios::binary)
-      .write(reinterpret_cast<const char*>(records.data()), 64);
-  auto model = small_model();
-  model->setDataset(DatasetModeType::MODE_TRAIN,
-                    ml::train::createDataset(ml::train::DatasetType::FILE,
-                                             (folder / "d.dat").c_str(), {"buffer_size=3"}));
-  testing::internal::CaptureStdout();
-  EXPECT_EQ(model->train({"epochs=2"}), 0);
-  static_cast<void>(testing::internal::GetCapturedStdout());
-  EXPECT_EQ(model->getTrainingStats().num_iterations, 2);
-  std::ofstream(folder / "d.dat", std::ios::app) << "x";
-  EXPECT_NE(message_of([&] { model->train(); }).find("65 bytes"), std::string::npos);
-  EXPECT_THROW(ml::train::createDataset(ml::train::DatasetType::FILE, (folder / "none").c_str()),
-               std::invalid_argument);
 }
 
 }  // namespace

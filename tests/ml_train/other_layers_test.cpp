@@ -1,4 +1,4 @@
-// Layer types that are not compared with PyTorch.
+// Layers whose results are random, or that are not compared with PyTorch.
 #include <gtest/gtest.h>
 #include <model.h>
 
@@ -45,19 +45,6 @@ struct Network {
     static_cast<void>(testing::internal::GetCapturedStdout());
   }
 };
-
-TEST(ml_train_layer, gather_takes_elements_by_their_index) {
-  Network net({"input_layers=x,i"});
-  net.add("input", {"name=x", "input_shape=1:2:4"});
-  net.add("input", {"name=i", "input_shape=1:2:3"});
-  net.add("gather", {"axis=3", "input_layers=x,i"});
-  ASSERT_EQ(net.model->compile(ml::train::ExecutionMode::INFERENCE), 0);
-  ASSERT_EQ(net.model->initialize(ml::train::ExecutionMode::INFERENCE), 0);
-  std::vector<float> x{0, 1, 2, 3, 10, 11, 12, 13};
-  std::vector<float> i{3, 0, 0, 1, 2, 3};
-  const float* y = net.model->inference(1, {x.data(), i.data()})[0];
-  EXPECT_EQ(std::vector<float>(y, y + 6), (std::vector<float>{3, 0, 0, 11, 12, 13}));
-}
 
 // The derivative by every output is 1: weights fall by the learning rate times the inputs' sums.
 TEST(ml_train_layer, constant_derivative_is_one) {
@@ -119,6 +106,43 @@ TEST(ml_train_layer, a_variational_autoencoder_learns) {
   EXPECT_LT(net.losses.back(), 0.6F * net.losses.front());
   const float* y = net.model->inference(1, {net.samples.inputs[0].data()})[0];
   for (size_t i = 0; i < 16; ++i) EXPECT_TRUE(y[i] >= 0.0F && y[i] <= 1.0F);
+}
+
+// A dropped state is 0 for the next step, too. With a state h of one number, h2 = 2 tanh(b + w h1),
+// where h1 is 0 or 2 tanh(b), or 0.
+TEST(ml_train_layer, recurrent_dropout_drops_states_for_the_next_step) {
+  Network net({"batch_size=1", "threads=1"});
+  net.add("input", {"input_shape=1:2:1"});
+  net.add("rnn",
+          {"name=cell", "unit=1", "dropout_rate=0.5", "trainable=false", "integrate_bias=true"});
+  net.add("fully_connected", {"name=fc", "unit=1", "weight_initializer=zeros"});
+  net.add("constant_derivative", {});
+  net.initialize("sgd", {"learning_rate=1"});
+  std::shared_ptr<ml::train::Layer> cell;
+  net.model->getLayer("cell", &cell);
+  cell->getWeights()[0][0] = 0.0F;
+  cell->getWeights()[1][0] = 0.7F;
+  cell->getWeights()[2][0] = 0.3F;
+  net.samples = {.inputs = {{1.0F, 1.0F}}, .labels = {}, .count = 1};
+  const float b = std::tanh(0.3F);
+  std::vector<float> kinds{0.0F, 2 * b, 2 * std::tanh(0.3F + 1.4F * b)};
+  std::vector<int> seen(3, 0);
+  float before = 0.0F;
+  std::shared_ptr<ml::train::Layer> fc;
+  net.model->getLayer("fc", &fc);
+  for (int step = 1; step <= 40; ++step) {
+    net.train({"continue_train=true", "epochs=" + std::to_string(step)});
+    const float h = before - fc->getWeights()[0][0];
+    before = fc->getWeights()[0][0];
+    const auto near = [&](float kind) { return std::abs(h - kind) < 1e-4F; };
+    const auto found = std::find_if(kinds.begin(), kinds.end(), near);
+    ASSERT_NE(found, kinds.end()) << h;
+    ++seen[static_cast<size_t>(found - kinds.begin())];
+  }
+  for (const int count : seen) EXPECT_GT(count, 2);
+  std::vector<float> x{1.0F, 1.0F};
+  EXPECT_NEAR(net.model->inference(1, {x.data()})[0][0],
+              fc->getWeights()[0][0] * std::tanh(0.3F + 0.7F * b) + fc->getWeights()[1][0], 1e-4);
 }
 
 TEST(ml_train_layer, dropout_scales_what_it_leaves) {

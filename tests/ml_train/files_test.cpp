@@ -1,0 +1,157 @@
+// Files of models: weights, TensorFlow Lite, records of samples.
+#include <gtest/gtest.h>
+#include <model.h>
+#include <nntrainer_error.h>
+#include <thimble/import.h>
+#include <thimble/predictor.h>
+#include <util_func.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "io/temporary_folder.h"
+#include "ml_train/small_model.h"
+
+namespace thimble::test::ml_train_test {
+namespace {
+
+using ml::train::createLayer;
+using ml::train::createModel;
+using ml::train::createOptimizer;
+using ml::train::DatasetModeType;
+using ml::train::ExecutionMode;
+using ml::train::ModelFormat;
+using ml::train::ModelType;
+using nntrainer::withKey;
+
+TEST(ml_train_files, writes_the_documented_bytes_and_reads_them) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "model.bin";
+  auto model = small_model("adam");
+  Samples samples = small_samples();
+  trained(*model, samples, {"epochs=3"});
+  model->save(path);
+  const std::string bytes = bytes_of(path);
+  ASSERT_EQ(bytes.size(), 6 * 4U + 4U + 12 * 4U + 8U);
+  const std::vector<float> weights = weights_of(*model);
+  for (size_t i = 0; i < weights.size(); ++i) EXPECT_EQ(float_at(bytes, 4 * i), weights[i]);
+  EXPECT_EQ(bytes.substr(24, 4), "adam");
+  for (size_t i = 0; i < 4; ++i) EXPECT_GE(float_at(bytes, 28 + 16 + 4 * i), 0.0F);  // v of weight
+  uint32_t counters[2];
+  std::memcpy(counters, bytes.data() + bytes.size() - 8, 8);
+  EXPECT_EQ(counters[0], 3U);
+  EXPECT_EQ(counters[1], 6U);
+
+  // Going on from the file gives the bits of never having stopped.
+  auto other = small_model("adam");
+  other->load(path);
+  EXPECT_EQ(weights_of(*other), weights);
+  Samples again = small_samples();
+  trained(*model, samples, {"epochs=5", "continue_train=true"});
+  trained(*other, again, {"epochs=5", "continue_train=true"});
+  EXPECT_EQ(weights_of(*other), weights_of(*model));
+  EXPECT_NE(weights_of(*other), weights);
+
+  // A model that does not train has the weights alone.
+  auto infers = createModel(ModelType::NEURAL_NET, {"loss=mse"});
+  infers->addLayer(createLayer("input", {"input_shape=1:1:2"}));
+  infers->addLayer(createLayer("fully_connected", {"unit=2"}));
+  infers->setOptimizer(createOptimizer("adam"));
+  ASSERT_EQ(infers->compile(), 0);
+  ASSERT_EQ(infers->initialize(ExecutionMode::INFERENCE), 0);
+  infers->load(path);
+  infers->save(folder / "weights.bin");
+  EXPECT_EQ(bytes_of(folder / "weights.bin"), bytes.substr(0, 24));
+  EXPECT_EQ(infers->train(), ML_ERROR_INVALID_PARAMETER);
+
+  std::ofstream(folder / "short.bin", std::ios::binary) << bytes.substr(0, 23);
+  EXPECT_NE(message_of([&] { other->load(folder / "short.bin"); }).find("have 24"),
+            std::string::npos);
+  EXPECT_THROW(other->load(folder / "none.bin"), std::invalid_argument);
+}
+
+TEST(ml_train_files, has_a_shared_weight_once_in_its_file) {
+  const TemporaryFolder folder;
+  auto model = createModel(ModelType::NEURAL_NET, {"loss=mse"});
+  model->addLayer(createLayer("input", {"input_shape=1:1:2"}));
+  model->addLayer(createLayer("fully_connected", {"name=a", "unit=2", "disable_bias=true"}));
+  model->addLayer(createLayer("fully_connected", {"name=b", "unit=2", "disable_bias=true"}));
+  model->addLayer(
+      createLayer("fully_connected", {"name=c", "unit=2", "disable_bias=true", "shared_from=a"}));
+  model->setOptimizer(createOptimizer("sgd"));
+  model->compile();
+  model->initialize();
+  model->save(folder / "m.bin");
+  const std::string bytes = bytes_of(folder / "m.bin");
+  ASSERT_EQ(bytes.size(), 2 * 16U + 8U);
+  EXPECT_EQ(float_at(bytes, 0), layer_of(*model, "b")->getWeights()[0][0]);  // a stands at c
+  EXPECT_EQ(float_at(bytes, 16), layer_of(*model, "a")->getWeights()[0][0]);
+}
+
+// The file of an epoch has the weights that it trained, also where users have pointers to them.
+TEST(ml_train_files, saves_the_trained_weights_while_users_hold_them) {
+  const TemporaryFolder folder;
+  auto model = small_model();
+  const std::vector<float> before = weights_of(*model);
+  Samples samples = small_samples();
+  trained(*model, samples, {withKey("save_path", folder / "m.bin")});
+  const std::vector<float> after = weights_of(*model);
+  EXPECT_NE(after, before);
+  const std::string bytes = bytes_of(folder / "m.bin");
+  for (size_t i = 0; i < after.size(); ++i) EXPECT_EQ(float_at(bytes, 4 * i), after[i]);
+}
+
+TEST(ml_train_files, exports_the_weights_that_users_wrote_as_tflite) {
+  const TemporaryFolder folder;
+  auto model = createModel(ModelType::NEURAL_NET, {"loss=cross", "batch_size=2", "threads=1"});
+  model->addLayer(createLayer("input", {"name=in", "input_shape=2:5:5"}));
+  model->addLayer(
+      createLayer("conv2d", {"name=conv", "filters=3", "kernel_size=3,3", "activation=relu"}));
+  model->addLayer(createLayer("flatten"));
+  model->addLayer(createLayer("fully_connected", {"name=fc", "unit=2", "activation=softmax"}));
+  model->setOptimizer(createOptimizer("adam"));
+  ASSERT_EQ(model->compile(), 0);
+  ASSERT_EQ(model->initialize(), 0);
+  Samples samples{.inputs = {numbers(100, 1.0)}, .labels = {{0, 1, 1, 0}}, .count = 2};
+  trained(*model, samples);
+  layer_of(*model, "fc")->getWeights()[1][0] = 3.0F;
+  model->exports(ml::train::ExportMethods::METHOD_TFLITE, folder / "m.tflite");
+  EXPECT_EQ(layer_of(*model, "fc")->getWeights()[1][0], 3.0F);
+  const float* const wanted = model->inference(1, {samples.inputs[0].data()})[0];
+  Predictor written(import_tflite(folder / "m.tflite"));
+  // Tensors of TensorFlow Lite are [height, width, channel].
+  std::vector<float> image(50);
+  for (size_t i = 0; i < 25; ++i)
+    for (size_t c = 0; c < 2; ++c) image[i * 2 + c] = samples.inputs[0][c * 25 + i];
+  const std::map<std::string, Array> outputs = written.run({{"in", image}});
+  ASSERT_EQ(outputs.size(), 1U);
+  const std::vector<float> y = outputs.begin()->second.floats();
+  for (size_t i = 0; i < 2; ++i) EXPECT_NEAR(y[i], wanted[i], 1e-5);
+  EXPECT_THROW(model->exports(ml::train::ExportMethods::METHOD_FLATBUFFER, folder / "x"),
+               nntrainer::exception::not_supported);
+}
+
+TEST(ml_train_files, reads_records_of_a_file) {
+  const TemporaryFolder folder;
+  const std::vector<float> records = numbers(16, 1.0);  // of two inputs and two labels
+  std::ofstream(folder / "d.dat", std::ios::binary)
+      .write(reinterpret_cast<const char*>(records.data()), 64);
+  auto model = small_model();
+  model->setDataset(DatasetModeType::MODE_TRAIN,
+                    ml::train::createDataset(ml::train::DatasetType::FILE,
+                                             (folder / "d.dat").c_str(), {"buffer_size=3"}));
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(model->train({"epochs=2"}), 0);
+  static_cast<void>(testing::internal::GetCapturedStdout());
+  EXPECT_EQ(model->getTrainingStats().num_iterations, 2);
+  std::ofstream(folder / "d.dat", std::ios::app) << "x";
+  EXPECT_NE(message_of([&] { model->train(); }).find("65 bytes"), std::string::npos);
+  EXPECT_THROW(ml::train::createDataset(ml::train::DatasetType::FILE, (folder / "none").c_str()),
+               std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace thimble::test::ml_train_test
