@@ -31,7 +31,23 @@ constexpr size_t kMostVerified = (size_t{1} << 31) - 2;
 constexpr int kPlaceholderCode = 127;
 constexpr fb::voffset_t kTensorSlot10 = 4 + 2 * 10;
 
-// Bytes of an element, or 0 for types that the reader does not know.
+std::string text_of(const fb::String* text) { return text == nullptr ? "" : text->str(); }
+
+// The items of a vector, which may be left out and may have any alignment.
+template <class T>
+std::vector<T> items_of(const fb::Vector<T>* vector) {
+  std::vector<T> items(vector == nullptr ? 0 : vector->size());
+  if (!items.empty()) std::memcpy(items.data(), vector->Data(), items.size() * sizeof(T));
+  return items;
+}
+
+template <class T>
+size_t size_of(const fb::Vector<T>* vector) {
+  return vector == nullptr ? 0 : vector->size();
+}
+
+}  // namespace
+
 size_t element_bytes(int8_t type) {
   switch (type) {
     case kFloat32:
@@ -49,23 +65,6 @@ size_t element_bytes(int8_t type) {
       return 0;
   }
 }
-
-std::string text_of(const fb::String* text) { return text == nullptr ? "" : text->str(); }
-
-// The items of a vector, which may be left out and may have any alignment.
-template <class T>
-std::vector<T> items_of(const fb::Vector<T>* vector) {
-  std::vector<T> items(vector == nullptr ? 0 : vector->size());
-  if (!items.empty()) std::memcpy(items.data(), vector->Data(), items.size() * sizeof(T));
-  return items;
-}
-
-template <class T>
-size_t size_of(const fb::Vector<T>* vector) {
-  return vector == nullptr ? 0 : vector->size();
-}
-
-}  // namespace
 
 class FileReader {
  public:

@@ -25,7 +25,10 @@ enum TensorType : int8_t {
   kInt64 = 4,
   kBool = 6,
   kInt8 = 9,
+  kUint32 = 15,
 };
+// Bytes of an element, or 0 for types that the reader does not know.
+[[nodiscard]] size_t element_bytes(int8_t type);
 
 struct TensorInfo {
   std::string name;

@@ -9,35 +9,23 @@
 #include <set>
 #include <vector>
 
+#include "import/tflite/write.h"
 #include "ir/attrs.h"
-#include "tflite_generated.h"
 
 namespace thimble::tflite {
 namespace {
 
 constexpr int kCustomOperator = 32;
-constexpr int8_t kUint8Type = 3;
 
+// Masks and random numbers too, which forward graphs do not hand from one operator to another.
 int8_t gradient_type(const ir::ValueData& value) {
-  switch (value.type.dtype) {
-    case DType::f32:
-      return 0;
-    case DType::i32:
-      return 2;
-    case DType::u8:
-      return kUint8Type;
-    case DType::i64:
-      return 4;
-    case DType::boolean:
-      return 6;
-    case DType::i8:
-      return 9;
-    case DType::u32:
-      return 15;
-    default:
-      throw Error("gradients", fmt::format("\"{}\" is {}, which circle files do not hold",
-                                           *value.name, to_string(value.type.dtype)));
-  }
+  const DType dtype = value.type.dtype;
+  const int8_t type = dtype == DType::u8    ? kUint8
+                      : dtype == DType::u32 ? kUint32
+                                            : type_number(dtype);
+  if (type >= 0) return type;
+  throw Error("gradients", fmt::format("\"{}\" is {}, which circle files do not hold", *value.name,
+                                       to_string(dtype)));
 }
 
 // "conv2d_weight_grad" becomes "Conv2DWeightGrad".

@@ -36,13 +36,9 @@ uint32_t wof_checksum(std::span<const std::byte> bytes) {
       crc32(0, reinterpret_cast<const Bytef*>(bytes.data()), static_cast<uInt>(bytes.size())));
 }
 
-// Of types that weights have.
+// 0 where the reader does not know the type.
 size_t weight_bytes(const TensorInfo& tensor) {
-  const size_t each = tensor.type == kInt64                              ? 8
-                      : tensor.type == kFloat16                          ? 2
-                      : tensor.type == kFloat32 || tensor.type == kInt32 ? 4
-                                                                         : 1;
-  return static_cast<size_t>(tensor.shape.elements()) * each;
+  return static_cast<size_t>(tensor.shape.elements()) * element_bytes(tensor.type);
 }
 
 }  // namespace
@@ -133,6 +129,7 @@ std::map<int, std::span<const std::byte>> read_wof(const std::string& name,
     const uint32_t offset = wof_number(bytes, kWofHeader + 4 * k);
     if (offset == 0 || offset == kWofNone) continue;
     const size_t size = weight_bytes(model.tensors()[k]);
+    if (size == 0) fail(fmt::format("has a buffer for tensor {}, which takes no weights", k));
     if (offset < first || offset > end || size > end - offset) {
       fail(
           fmt::format("the buffer of tensor {}, {} bytes from byte {} on, lies outside of the "

@@ -20,23 +20,6 @@ namespace {
 constexpr int64_t kMostBytes = (int64_t{1} << 31) - (int64_t{1} << 24);
 constexpr int kPlaceholder = 127;
 
-int8_t type_number(DType dtype) {
-  switch (dtype) {
-    case DType::f32:
-      return kFloat32;
-    case DType::i32:
-      return kInt32;
-    case DType::i64:
-      return kInt64;
-    case DType::i8:
-      return kInt8;
-    case DType::boolean:
-      return kBool;
-    default:
-      return -1;
-  }
-}
-
 bool is_of_batch(int64_t size) { return size != 0 && size % kBatch == 0; }
 
 // Element place(i) of `from` becomes element i.
@@ -83,6 +66,23 @@ std::vector<int32_t> as_int32(const std::vector<int64_t>& sizes) {
 }
 
 }  // namespace
+
+int8_t type_number(DType dtype) {
+  switch (dtype) {
+    case DType::f32:
+      return kFloat32;
+    case DType::i32:
+      return kInt32;
+    case DType::i64:
+      return kInt64;
+    case DType::i8:
+      return kInt8;
+    case DType::boolean:
+      return kBool;
+    default:
+      return -1;
+  }
+}
 
 ActivationFunction function_of(Activation activation) {
   if (activation == Activation::relu) return ActivationFunction_RELU;

@@ -102,6 +102,8 @@ struct WriteRule {
 [[nodiscard]] std::span<const WriteRule> shape_writers();
 
 [[nodiscard]] ActivationFunction function_of(Activation activation);
+// The number of a type of forward graphs in files; below 0: files do not hold it.
+[[nodiscard]] int8_t type_number(DType dtype);
 // A shape of the file: the batch counts as 1.
 [[nodiscard]] std::vector<int64_t> written_sizes(const Shape& shape);
 // The same, with -1 for a dimension 0 with the open batch.
