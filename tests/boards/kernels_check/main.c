@@ -237,6 +237,8 @@ int main(void) {
   convolution(12, 64, 16, 16, 3, 3, 1, 1, 16);
   convolution(16, 17, 24, 24, 3, 3, 2, 1, 24);
   convolution(16, 16, 24, 24, 3, 3, 2, 1, 24);
+  convolution(9, 9, 8, 8, 2, 2, 1, 0, 8);
+  convolution(8, 16, 8, 8, 2, 2, 2, 0, 8);
   convolution(9, 16, 8, 8, 5, 5, 2, 2, 8);
   convolution(8, 8, 40, 40, 5, 5, 1, 2, 40);
   convolution(4, 4, 48, 48, 5, 5, 1, 2, 48);
