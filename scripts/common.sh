@@ -83,3 +83,42 @@ assert torch.__version__.split('+')[0] == '$torch_version'" 2>/dev/null; then
     "$torch_python" -m pip install --quiet --disable-pip-version-check \
       "torch==$torch_version" numpy safetensors expecttest -r python/tests/requirements.txt
 }
+
+# demo_options DEMO OPTIONS...: sets out, boards and bin from the command line of a demo, whose usage stands at the
+# beginning of its script. Reads caller, the folder that paths count from.
+# shellcheck disable=SC2034,SC2154
+demo_options() {
+  local demo=$1
+  shift
+  while [ $# -gt 0 ]; do
+    case $1 in
+      --out | --board | --bin)
+        [ $# -ge 2 ] || die "$demo: $1 needs a value; ./run $demo --help"
+        case $1 in
+          --out) out=$(cd "$caller" && realpath -m "$2") ;;
+          --board) boards+=("$2") ;;
+          --bin) bin=$(cd "$caller" && realpath "$2") ;;
+        esac
+        shift
+        ;;
+      -h | --help)
+        sed -n '2,7s/^# \{0,1\}//p' "${BASH_SOURCE[1]}"
+        exit 0
+        ;;
+      *) die "$demo: unknown option $1; ./run $demo --help" ;;
+    esac
+    shift
+  done
+}
+
+# stage TITLE: prints what a demo does next.
+stage() { printf '\n== %s\n' "$*"; }
+
+# demo_programs: builds thimble and mcu_demo where bin names no folder that has them.
+demo_programs() {
+  if [ -n "$bin" ]; then return; fi
+  scripts/install_dependencies.sh build boards
+  configure release
+  build release thimble_cli mcu_demo
+  bin=$PWD/build/release/bin
+}

@@ -12,36 +12,13 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . scripts/common.sh
 
 out=out/mcu boards=() bin=''
-while [ $# -gt 0 ]; do
-  case $1 in
-    --out | --board | --bin)
-      [ $# -ge 2 ] || die "demo-mcu: $1 needs a value; ./run demo-mcu --help"
-      case $1 in
-        --out) out=$(cd "$caller" && realpath -m "$2") ;;
-        --board) boards+=("$2") ;;
-        --bin) bin=$(cd "$caller" && realpath "$2") ;;
-      esac
-      shift
-      ;;
-    -h | --help)
-      sed -n '2,7s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
-      exit 0
-      ;;
-    *) die "demo-mcu: unknown option $1; ./run demo-mcu --help" ;;
-  esac
-  shift
-done
+demo_options demo-mcu "$@"
 [ ${#boards[@]} -gt 0 ] || boards=(m4 m7 m55)
 for board in "${boards[@]}"; do
   case $board in m4 | m7 | m55) ;; *) die "demo-mcu: there is no board $board; m4, m7 and m55 are" ;; esac
 done
 
-if [ -z "$bin" ]; then
-  scripts/install_dependencies.sh build boards
-  configure release
-  build release thimble_cli mcu_demo
-  bin=$PWD/build/release/bin
-fi
+demo_programs
 mkdir -p "$out/person"
 out=$(realpath "$out")
 thimble=$bin/thimble
@@ -49,8 +26,6 @@ demo=$bin/mcu_demo
 # One image a step, as a device has them. Without THIMBLE_DATA, what is built in is learnt first.
 training=(--batch 1 --optimizer sgd:momentum=0 --lr 0.01)
 unset THIMBLE_DATA
-
-stage() { printf '\n== %s\n' "$*"; }
 
 stage "1 of 7: everybody's digits, in f32"
 "$thimble" train lenet5 --limit-train 6000 --limit-test 1000 --epochs 3 --out "$out/lenet5"

@@ -11,49 +11,27 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # shellcheck source=scripts/common.sh
 . scripts/common.sh
 
-out=out/two_stages board=m7 bin=''
-while [ $# -gt 0 ]; do
-  case $1 in
-    --out | --board | --bin)
-      [ $# -ge 2 ] || die "demo-two-stage: $1 needs a value; ./run demo-two-stage --help"
-      case $1 in
-        --out) out=$(cd "$caller" && realpath -m "$2") ;;
-        --board) board=$2 ;;
-        --bin) bin=$(cd "$caller" && realpath "$2") ;;
-      esac
-      shift
-      ;;
-    -h | --help)
-      sed -n '2,7s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
-      exit 0
-      ;;
-    *) die "demo-two-stage: unknown option $1; ./run demo-two-stage --help" ;;
-  esac
-  shift
-done
+out=out/two_stages boards=() bin=''
+demo_options demo-two-stage "$@"
+[ ${#boards[@]} -le 1 ] || die "demo-two-stage: takes one --board"
+board=${boards[0]:-m7}
 case $board in m4 | m7 | m55 | host) ;; *) die "demo-two-stage: there is no board $board; m4, m7, m55 and host are" ;; esac
 
-if [ -z "$bin" ]; then
-  scripts/install_dependencies.sh build boards
-  configure release
-  build release thimble_cli mcu_demo
-  bin=$PWD/build/release/bin
-fi
+demo_programs
 mkdir -p "$out/person"
 out=$(realpath "$out")
 thimble=$bin/thimble
 # Without THIMBLE_DATA, what is built in is learnt first.
 unset THIMBLE_DATA
 
-stage() { printf '\n== %s\n' "$*"; }
 value() { sed -n "s/^$1 //p" "$2"; }
 
 stage "1 of 5: everybody's digits, as a circle file"
 "$thimble" train lenet5 --limit-train 6000 --limit-test 1000 --epochs 3 --out "$out/lenet5"
 "$thimble" export-tflite "$out/lenet5/checkpoint.safetensors" -o "$out/lenet5.circle"
 
-stage "2 of 5: what to train within 64 KiB, and the files for the device"
-"$thimble" configure "$out/lenet5.circle" --memory-budget 64KiB --trainable auto --loss softmax_cross_entropy \
+stage "2 of 5: what to train within 60 of 64 KiB (the rest is for the stack and images), and the files for the device"
+"$thimble" configure "$out/lenet5.circle" --memory-budget 60KiB --trainable auto --loss softmax_cross_entropy \
   --label digit --metric accuracy --optimizer sgd --batch 1 --out "$out/files"
 "$thimble" micro "$out/files" --out "$out/device"
 cp "$out"/files/{model.circle,weights.wof,program.bin} "$out/device"
