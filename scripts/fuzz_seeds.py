@@ -1,7 +1,7 @@
 """Writes the files that the fuzzers of programs, checkpoints, Hugging Face models, tokenizers and training in two
 stages begin with, in tests/fuzz/seeds/: program/, checkpoint/, hugging_face/, tokenizer/, micro/ and wof/. Those of
-programs and checkpoints are made anew where the version of the
-program format changes (src/program/sections.cpp), and where checkpoints have other entries.
+programs and checkpoints are made anew where the version of the program format changes (src/program/sections.cpp), and
+where checkpoints have other entries; micro/ where that of src/micro/program_file.h does.
 usage: scripts/fuzz_seeds.py [THIMBLE]     with the Python package of this version installed; THIMBLE: the program
 [build/release/bin/thimble]"""
 

@@ -57,7 +57,7 @@ nlohmann::ordered_json choices(const ConfigureArguments& arguments, const tflite
                        {"tensor", tensor.tensor},
                        {"name", file.tensor(tensor.tensor).name},
                        {"shape", tensor.shape.dims()},
-                       {"channels", tensor.shape[0]},
+                       {"channels", tensor.shape.rank() == 0 ? 1 : tensor.shape[0]},
                        {"bytes", tensor.bytes}});
   }
   nlohmann::ordered_json budget;
@@ -76,7 +76,7 @@ nlohmann::ordered_json choices(const ConfigureArguments& arguments, const tflite
           {"memory_bytes", made.memory_bytes()},
           {"arena_bytes", made.program.arena_bytes},
           {"state_bytes", made.program.state_bytes},
-          {"runtime_bytes", kRuntimeBytes},
+          {"runtime_bytes", emit::kMicroRuntimeBytes},
           {"model_bytes", made.model.size()},
           {"weights_bytes", made.weights.size()},
           {"program_bytes", made.program.bytes.size()},
@@ -125,7 +125,7 @@ int run_configure(const ConfigureArguments& given) {
   }
   fmt::print("memory   {}: arena {}, trained weights and optimizer state {}, runtime {}\n",
              format_bytes(made.memory_bytes()), format_bytes(made.program.arena_bytes),
-             format_bytes(made.program.state_bytes), format_bytes(kRuntimeBytes));
+             format_bytes(made.program.state_bytes), format_bytes(emit::kMicroRuntimeBytes));
   fmt::print("files    model {}, weights {}, program {} with {} kernels, in {}\n",
              format_bytes(static_cast<int64_t>(made.model.size())),
              format_bytes(static_cast<int64_t>(made.weights.size())),
@@ -187,9 +187,10 @@ void add_configure(CLI::App& app, Action& action) {
       ->required()
       ->type_name("MODEL");
   command
-      ->add_option("--memory-budget", arguments->budget,
-                   "most memory that the runtime may take on the device: bytes, or a number with "
-                   "KiB or MiB; values are recomputed to keep it [none]")
+      ->add_option(
+          "--memory-budget", arguments->budget,
+          "most memory that the runtime may take on the device beside its stack: bytes, or "
+          "a number with KiB or MiB; values are recomputed to keep it [none]")
       ->type_name("SIZE");
   command
       ->add_option("--loss", options.loss,

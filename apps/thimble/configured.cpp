@@ -27,20 +27,18 @@ Graph training_of(const Graph& graph, const ConfigureOptions& options) {
                        .trainable = options.trainable});
 }
 
-Optimizer optimizer_of(const std::string& text, double learning_rate) {
+Optimizer optimizer_of(const std::string& text) {
   const std::string settings = text == "sgd"        ? "sgd:momentum=0"
                                : text == "momentum" ? "sgd:momentum=0.9"
                                                     : text;
-  const Optimizer made = Optimizer::parse(settings, Optimizer(SGD{}));
-  return learning_rate > 0.0 ? made.with_learning_rate(learning_rate) : made;
+  return Optimizer::parse(settings, Optimizer(SGD{}));
 }
 
 // One training that was planned for reference kernels.
 class Planned {
  public:
-  Planned(const Graph& graph, const std::string& optimizer, int64_t batch, double learning_rate,
-          int64_t budget) {
-    TrainerOptions options{.optimizer = optimizer_of(optimizer, learning_rate),
+  Planned(const Graph& graph, const std::string& optimizer, int64_t batch, int64_t budget) {
+    TrainerOptions options{.optimizer = optimizer_of(optimizer),
                            .batch = batch,
                            .memory_budget = budget,
                            .swap = Swap::never,
@@ -183,10 +181,10 @@ class Configuring {
         int64_t planned = 0;
         if (budget > 0) {
           const Planned& free = *before[i++];
-          planned = budget - kRuntimeBytes + free.peak_bytes() - device_bytes(free.training());
+          planned =
+              budget - emit::kMicroRuntimeBytes + free.peak_bytes() - device_bytes(free.training());
         }
-        planned_.push_back(
-            std::make_unique<Planned>(graph_, optimizer, batch, options_.learning_rate, planned));
+        planned_.push_back(std::make_unique<Planned>(graph_, optimizer, batch, planned));
         model_.trainings.push_back(planned_.back()->training());
       }
     }
@@ -258,9 +256,8 @@ class Configuring {
       }
     }
     for (const int input : file_.inputs()) tensors[file_.tensor(input).name] = input;
-    const TrainerOptions options{
-        .optimizer = optimizer_of(options_.optimizers[0], options_.learning_rate),
-        .batch = options_.batches[0]};
+    const TrainerOptions options{.optimizer = optimizer_of(options_.optimizers[0]),
+                                 .batch = options_.batches[0]};
     return tflite::gradient_file(
         train::training_graph(graph_.ir(), options, options.batch, train::StepKind::update),
         tensors);
@@ -285,7 +282,7 @@ class Configuring {
 }  // namespace
 
 int64_t Configured::memory_bytes() const {
-  return (program.arena_bytes + 7) / 8 * 8 + program.state_bytes + kRuntimeBytes;
+  return (program.arena_bytes + 7) / 8 * 8 + program.state_bytes + emit::kMicroRuntimeBytes;
 }
 
 Configured configured(const tflite::File& file, const ConfigureOptions& options) {

@@ -22,8 +22,7 @@ struct ConfigureOptions {
   std::vector<std::string> trainable;  // patterns of parameters
   std::vector<std::string> optimizers;
   std::vector<int64_t> batches;
-  double learning_rate = 0.0;  // 0: the optimizer's
-  int64_t memory_budget = 0;   // of all that the runtime takes; 0: none
+  int64_t memory_budget = 0;  // of all that the runtime takes; 0: none
   tflite::WofLayout layout = tflite::WofLayout::landed;
 };
 
@@ -45,9 +44,6 @@ struct Configured {
 
   [[nodiscard]] int64_t memory_bytes() const;
 };
-
-// The runtime's own structure on a device, beside arena and state.
-inline constexpr int64_t kRuntimeBytes = 512;
 
 // Throws Error where no part of the model fits, a kernel is missing, or an option contradicts it.
 [[nodiscard]] Configured configured(const tflite::File& file, const ConfigureOptions& options);

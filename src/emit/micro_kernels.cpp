@@ -73,15 +73,20 @@ std::string micro_call_of(const MicroKernel& kernel) {
   return fmt::format("{}  (void)in;\n  {}({});\n", definitions, kernel.function.name, arguments);
 }
 
-// The inputs that a kernel takes, in their order; all where it takes them as an array.
-size_t micro_inputs_of(const MicroKernel& kernel) {
-  size_t count = 0;
+// How many outputs and inputs a kernel takes, in their order; SIZE_MAX where it takes an array.
+struct Arguments {
+  size_t outputs = 0;
+  size_t inputs = 0;
+};
+Arguments arguments_of(const MicroKernel& kernel) {
+  Arguments all;
   for (const std::string& declaration : kernel.function.parameters) {
     const Parameter parameter = parameter_of(declaration);
-    if (parameter.is_const && parameter.pointers == 2) return SIZE_MAX;
-    if (parameter.is_const && parameter.type != kernel.params_type) ++count;
+    if (parameter.type == kernel.params_type) continue;
+    size_t& count = parameter.is_const ? all.inputs : all.outputs;
+    if (count != SIZE_MAX) count = parameter.pointers == 2 ? SIZE_MAX : count + 1;
   }
-  return count;
+  return all;
 }
 
 }  // namespace
@@ -111,7 +116,10 @@ const MicroKernel* MicroKernels::find(const KernelName& kernel, std::string& lac
     return nullptr;
   }
   made.params_bytes = structs_.bytes(made.params_type);
-  for (const std::string& subject : {kernel.symbol, made.params_type}) {
+  const Arguments count = arguments_of(made);
+  std::vector<std::string> subjects{kernel.symbol};
+  if (count.outputs == 1) subjects.push_back(fmt::format("{}_{}", made.params_type, count.inputs));
+  for (const std::string& subject : subjects) {
     try {
       made.extents = library_.add({"", "float", subject + "_extents"}).name;
       break;
@@ -140,7 +148,7 @@ const MicroKernel& MicroKernels::of(const program::Program& program, const progr
   if (static_cast<int64_t>(call.params.bytes().size()) < found->params_bytes) {
     fail("its sizes are no plain structure");
   }
-  for (size_t i = micro_inputs_of(*found); i < call.inputs.size(); ++i) {
+  for (size_t i = arguments_of(*found).inputs; i < call.inputs.size(); ++i) {
     if (call.inputs[i] >= 0) fail("it does not take all inputs of the op");
   }
   return *found;
@@ -170,7 +178,7 @@ std::string MicroKernels::source() {
         "static void run_{}(void* const* out, const void* const* in, const void* params) "
         "{{\n{}}}\n",
         number, micro_call_of(kernel));
-    table += fmt::format("    {{\"{}\", {}, {}, run_{}}},\n", name, kernel.params_bytes,
+    table += fmt::format("    {{\"{}\", sizeof({}), {}, run_{}}},\n", name, kernel.params_type,
                          kernel.extents, number++);
   }
   return std::string(

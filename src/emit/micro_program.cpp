@@ -12,17 +12,13 @@
 #include "emit/calls.h"
 #include "ir/graph.h"
 #include "micro/program_file.h"
+#include "micro/thimble_micro.h"
 
 namespace thimble::emit {
 namespace {
 
 constexpr size_t kMicroAlignment = 8;
-// As micro/thimble_micro.h says.
-constexpr size_t kMostKernels = 64;
-constexpr size_t kMostConstants = 8;
-constexpr int kTrain = 0;
-constexpr int kEvaluate = 1;
-constexpr int kPredict = 2;
+static_assert(sizeof(thimble_micro) <= kMicroRuntimeBytes);
 
 template <size_t N>
 void put_name(char (&to)[N], const std::string& name) {
@@ -70,10 +66,10 @@ class MicroWriter {
   MicroProgram write() {
     const MicroTraining& first = model_.trainings.front();
     for (const MicroTraining& training : model_.trainings) {
-      add(kTrain, *training.program, training);
+      add(THIMBLE_MICRO_TRAIN, *training.program, training);
     }
-    if (model_.evaluate != nullptr) add(kEvaluate, *model_.evaluate, first);
-    if (model_.predict != nullptr) add(kPredict, *model_.predict, first);
+    if (model_.evaluate != nullptr) add(THIMBLE_MICRO_EVALUATE, *model_.evaluate, first);
+    if (model_.predict != nullptr) add(THIMBLE_MICRO_PREDICT, *model_.predict, first);
     place_states();
     return finish();
   }
@@ -209,7 +205,7 @@ class MicroWriter {
       if (constants_[i].name != name) continue;
       return constants_[i].value == value ? static_cast<int>(i) : -1;
     }
-    if (constants_.size() == kMostConstants) return -1;
+    if (constants_.size() == THIMBLE_MICRO_CONSTANTS) return -1;
     micro_constant made{};
     put_name(made.name, name);
     made.value = value;
@@ -253,9 +249,10 @@ class MicroWriter {
   void add(int kind, const program::Program& program, const MicroTraining& training) {
     micro_program made{};
     made.kind = static_cast<uint32_t>(kind);
-    made.optimizer =
-        kind == kTrain ? static_cast<uint32_t>(optimizer_of(training.optimizer)) : MICRO_NONE;
-    const int64_t batch = kind == kTrain ? training.batch : model_.forward_batch;
+    made.optimizer = kind == THIMBLE_MICRO_TRAIN
+                         ? static_cast<uint32_t>(optimizer_of(training.optimizer))
+                         : MICRO_NONE;
+    const int64_t batch = kind == THIMBLE_MICRO_TRAIN ? training.batch : model_.forward_batch;
     made.batch = u32(batch);
     made.first_call = static_cast<uint32_t>(calls_.size());
     for (const program::Call& call : program.calls) {
@@ -309,11 +306,11 @@ class MicroWriter {
   }
 
   MicroProgram finish() {
-    if (kernel_entries_.size() > kMostKernels) {
+    if (kernel_entries_.size() > THIMBLE_MICRO_KERNELS) {
       throw Error("thimble-micro",
                   fmt::format("a program has at most {} kinds of kernels, this one "
                               "{}; train fewer layers",
-                              kMostKernels, kernel_entries_.size()));
+                              int{THIMBLE_MICRO_KERNELS}, kernel_entries_.size()));
     }
     micro_header h{};
     file_.assign(sizeof(h), '\0');

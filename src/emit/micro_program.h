@@ -44,6 +44,9 @@ struct MicroModel {
   uint32_t tensors = 0, structure = 0;
 };
 
+// The runtime's own structure on a device, beside arena and state.
+inline constexpr int64_t kMicroRuntimeBytes = 512;
+
 struct MicroProgram {
   std::string bytes;
   int64_t arena_bytes = 0;

@@ -24,7 +24,8 @@ static inline const micro_header* micro_program_header(const thimble_micro* m) {
 static inline const micro_program* micro_program_at(const thimble_micro* m, uint32_t i) {
   return MICRO_TABLE(micro_program, m, programs) + i;
 }
-/* Of a kind, THIMBLE_MICRO_TRAIN and so on: the chosen one; NULL where there is none. */
+/* Of a kind, THIMBLE_MICRO_TRAIN and so on: the chosen one; NULL where there is none, or m was not
+   opened. */
 const micro_program* micro_chosen(const thimble_micro* m, int kind);
 uint32_t micro_optimizer_of(const thimble_micro* m);
 

@@ -3,7 +3,11 @@
 
 #include "micro/internal.h"
 
-typedef char micro_doubles_are_aligned_to_8[(sizeof(micro_constant) == 32) ? 1 : -1];
+typedef struct micro_char_and_double {
+  char first;
+  double second;
+} micro_char_and_double;
+typedef char micro_doubles_are_aligned_to_8[sizeof(micro_char_and_double) == 16 ? 1 : -1];
 
 uint32_t micro_crc32(uint32_t crc, const unsigned char* data, size_t bytes) {
   static const uint32_t table[16] = {0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac,
@@ -173,6 +177,7 @@ static int is_call(const thimble_micro* m, const micro_program* p, const micro_c
   if (c->kernel >= h->kernels.count || c->outputs > EXTENTS_OUT || c->inputs > EXTENTS_IN) return 0;
   if (!is_range(c->first_argument, c->outputs + c->inputs, h->arguments.count)) return 0;
   if (!is_range(c->first_patch, c->patches, h->patches.count)) return 0;
+  if (c->patches > THIMBLE_MICRO_CONSTANTS) return 0;
   const micro_kernel* kernel = &micro_kernels[m->kernels[c->kernel]];
   if (c->params % 8 != 0 || c->params < sizeof *h ||
       !is_range(c->params, kernel->params_bytes, h->bytes)) {
@@ -247,10 +252,18 @@ thimble_micro_status micro_check_calls(thimble_micro* m, size_t memory_bytes) {
   const micro_header* h = micro_program_header(m);
   const thimble_micro_status status = find_kernels(m);
   if (status != THIMBLE_MICRO_OK) return status;
+  uint32_t calls = 0, bindings = 0, results = 0;
   m->training = m->evaluation = m->prediction = MICRO_NONE;
   for (uint32_t i = 0; i < h->programs.count; ++i) {
     const micro_program* p = micro_program_at(m, i);
-    if (!is_program(m, p)) return THIMBLE_MICRO_BAD_PROGRAM;
+    /* No two programs share an entry, so that the time of the checks is bounded by the file. */
+    if (p->first_call != calls || p->first_binding != bindings || p->first_result != results ||
+        !is_program(m, p)) {
+      return THIMBLE_MICRO_BAD_PROGRAM;
+    }
+    calls += p->calls;
+    bindings += p->bindings;
+    results += p->results;
     uint32_t* const chosen = p->kind == THIMBLE_MICRO_TRAIN      ? &m->training
                              : p->kind == THIMBLE_MICRO_EVALUATE ? &m->evaluation
                                                                  : &m->prediction;

@@ -7,7 +7,7 @@
 
 enum {
   MICRO_MAGIC = 0x314d4854,            /* "THM1" */
-  MICRO_VERSION = 1,                   /* of the program */
+  MICRO_VERSION = 2,                   /* of the program */
   MICRO_CHECKPOINT_MAGIC = 0x434d4854, /* "THMC" */
   MICRO_WEIGHTS_MAGIC = 0x574d4854,    /* "THMW", of the end of a wof file */
   MICRO_WOF_MAGIC = 429,
@@ -33,7 +33,7 @@ typedef struct micro_header {
 } micro_header;
 
 typedef struct micro_kernel_entry {
-  char name[56];
+  char name[80];
   uint32_t params_bytes;
   uint32_t unused;
 } micro_kernel_entry;
@@ -65,6 +65,7 @@ typedef struct micro_optimizer {
   char name[32];
 } micro_optimizer;
 
+/* Calls, bindings and results of a program stand behind those of the program before it. */
 typedef struct micro_program {
   uint32_t kind, optimizer, batch; /* optimizer: MICRO_NONE where it does not train */
   uint32_t first_call, calls;

@@ -4,11 +4,12 @@
 #include "micro/internal.h"
 
 const micro_program* micro_chosen(const thimble_micro* m, int kind) {
+  if (m == NULL || m->arena == NULL) return NULL;
   const uint32_t at = kind == THIMBLE_MICRO_TRAIN      ? m->training
                       : kind == THIMBLE_MICRO_EVALUATE ? m->evaluation
                       : kind == THIMBLE_MICRO_PREDICT  ? m->prediction
                                                        : MICRO_NONE;
-  return m->arena == NULL || at == MICRO_NONE ? NULL : micro_program_at(m, at);
+  return at == MICRO_NONE ? NULL : micro_program_at(m, at);
 }
 
 uint32_t micro_optimizer_of(const thimble_micro* m) {
@@ -46,6 +47,7 @@ void micro_clear_states(thimble_micro* m) {
 }
 
 void thimble_micro_reset(thimble_micro* m) {
+  if (m == NULL || m->arena == NULL) return;
   m->step = 0;
   for (uint32_t i = 0; i < micro_program_header(m)->stored.count; ++i) {
     const micro_stored* s = MICRO_TABLE(micro_stored, m, stored) + i;
@@ -90,7 +92,7 @@ uint32_t thimble_micro_batch(const thimble_micro* m, int program) {
 }
 
 void* thimble_micro_input(thimble_micro* m, int program, const char* name, size_t* sample_bytes) {
-  const micro_program* p = micro_chosen(m, program);
+  const micro_program* p = name == NULL ? NULL : micro_chosen(m, program);
   for (uint32_t i = 0; p != NULL && i < p->bindings; ++i) {
     const micro_binding* b = MICRO_TABLE(micro_binding, m, bindings) + p->first_binding + i;
     const micro_source* s = MICRO_TABLE(micro_source, m, sources) + b->source;
@@ -167,7 +169,7 @@ static thimble_micro_status run_calls(thimble_micro* m, uint32_t first, uint32_t
 
 const float* thimble_micro_result(const thimble_micro* m, int program, const char* name,
                                   size_t* bytes) {
-  const micro_program* p = m == NULL || name == NULL ? NULL : micro_chosen(m, program);
+  const micro_program* p = name == NULL ? NULL : micro_chosen(m, program);
   for (uint32_t i = 0; p != NULL && i < p->results; ++i) {
     const micro_result* r = MICRO_TABLE(micro_result, m, results) + p->first_result + i;
     if (!micro_is_name(r->name, name)) continue;
@@ -178,7 +180,7 @@ const float* thimble_micro_result(const thimble_micro* m, int program, const cha
 }
 
 thimble_micro_status thimble_micro_step(thimble_micro* m, float learning_rate, float* loss) {
-  const micro_program* p = m == NULL ? NULL : micro_chosen(m, THIMBLE_MICRO_TRAIN);
+  const micro_program* p = micro_chosen(m, THIMBLE_MICRO_TRAIN);
   if (p == NULL) return THIMBLE_MICRO_BAD_ARGUMENT;
   const uint32_t middle = p->first_call + p->loss_calls;
   set_scalars(m, p, learning_rate);
@@ -195,7 +197,7 @@ thimble_micro_status thimble_micro_step(thimble_micro* m, float learning_rate, f
 }
 
 thimble_micro_status thimble_micro_run(thimble_micro* m, int program) {
-  const micro_program* p = m == NULL ? NULL : micro_chosen(m, program);
+  const micro_program* p = micro_chosen(m, program);
   if (p == NULL || program == THIMBLE_MICRO_TRAIN) return THIMBLE_MICRO_BAD_ARGUMENT;
   set_scalars(m, p, 0.0F);
   return run_calls(m, p->first_call, p->first_call + p->calls);

@@ -186,8 +186,8 @@ thimble_micro_status thimble_micro_write_weights(const thimble_micro* m,
   return end(&o);
 }
 
-/* A checkpoint: "THMC", version, the program's checksum, optimizer, step, seed (two), bytes of the
-   state, the state, CRC-32 of all before. */
+/* A checkpoint: "THMC", version, the program file's checksum, the chosen training's number, step,
+   seed (two), bytes of the state, constants (doubles), the state, CRC-32 of all before. */
 enum { CHECKPOINT_HEADER = 32 };
 
 thimble_micro_status thimble_micro_write_checkpoint(const thimble_micro* m,
@@ -199,11 +199,12 @@ thimble_micro_status thimble_micro_write_checkpoint(const thimble_micro* m,
   put_u32(&o, MICRO_CHECKPOINT_MAGIC);
   put_u32(&o, MICRO_VERSION);
   put_u32(&o, h->crc);
-  put_u32(&o, micro_optimizer_of(m));
+  put_u32(&o, m->training);
   put_u32(&o, m->step);
   put_u32(&o, (uint32_t)m->seed);
   put_u32(&o, (uint32_t)(m->seed >> 32));
   put_u32(&o, h->state_bytes);
+  put(&o, m->constants, h->constants.count * sizeof(double));
   put(&o, m->state, h->state_bytes);
   put_u32(&o, o.crc);
   return end(&o);
@@ -214,22 +215,22 @@ thimble_micro_status thimble_micro_read_checkpoint(thimble_micro* m, const void*
   const unsigned char* from = (const unsigned char*)data;
   if (m == NULL || m->arena == NULL || data == NULL) return THIMBLE_MICRO_BAD_ARGUMENT;
   const micro_header* h = micro_program_header(m);
-  const size_t payload = CHECKPOINT_HEADER + (size_t)h->state_bytes;
+  const size_t constants = h->constants.count * sizeof(double);
+  const size_t payload = CHECKPOINT_HEADER + constants + h->state_bytes;
   if (bytes != payload + 4 || micro_u32(from) != MICRO_CHECKPOINT_MAGIC ||
       micro_u32(from + 4) != MICRO_VERSION || micro_u32(from + 8) != h->crc ||
       micro_u32(from + 28) != h->state_bytes ||
       micro_u32(from + payload) != micro_crc32(0, from, payload)) {
     return THIMBLE_MICRO_BAD_CHECKPOINT;
   }
-  const uint32_t optimizer = micro_u32(from + 12);
-  for (uint32_t i = 0; i < h->programs.count; ++i) {
-    const micro_program* p = micro_program_at(m, i);
-    if (p->kind != THIMBLE_MICRO_TRAIN || p->optimizer != optimizer) continue;
-    if (micro_optimizer_of(m) != optimizer) m->training = i;
-    m->step = micro_u32(from + 16);
-    m->seed = micro_u32(from + 20) | (uint64_t)micro_u32(from + 24) << 32;
-    memcpy(m->state, from + CHECKPOINT_HEADER, h->state_bytes);
-    return THIMBLE_MICRO_OK;
+  const uint32_t training = micro_u32(from + 12);
+  if (training >= h->programs.count || micro_program_at(m, training)->kind != THIMBLE_MICRO_TRAIN) {
+    return THIMBLE_MICRO_BAD_CHECKPOINT;
   }
-  return THIMBLE_MICRO_BAD_CHECKPOINT;
+  m->training = training;
+  m->step = micro_u32(from + 16);
+  m->seed = micro_u32(from + 20) | (uint64_t)micro_u32(from + 24) << 32;
+  memcpy(m->constants, from + CHECKPOINT_HEADER, constants);
+  memcpy(m->state, from + CHECKPOINT_HEADER + constants, h->state_bytes);
+  return THIMBLE_MICRO_OK;
 }

@@ -43,7 +43,7 @@ typedef struct thimble_micro_files {
   size_t program_bytes;
 } thimble_micro_files;
 
-enum { THIMBLE_MICRO_KERNELS = 64, THIMBLE_MICRO_CONSTANTS = 8, THIMBLE_MICRO_MISSING = 56 };
+enum { THIMBLE_MICRO_KERNELS = 64, THIMBLE_MICRO_CONSTANTS = 8, THIMBLE_MICRO_MISSING = 80 };
 
 /* Set by thimble_micro_open. Fields may be read; only `seed` may be changed. */
 typedef struct thimble_micro {
@@ -64,7 +64,8 @@ typedef struct thimble_micro {
    0 where it is no program. */
 size_t thimble_micro_memory_bytes(const void* program, size_t program_bytes);
 
-/* Checks all files and sets the weights to those of the file. memory: used until the last call. */
+/* Checks all files and sets the weights to those of the file. memory: used until the last call. How
+   long a program runs is not checked: a watchdog should end one that comes from strangers. */
 thimble_micro_status thimble_micro_open(thimble_micro* m, const thimble_micro_files* files,
                                         void* memory, size_t memory_bytes);
 
@@ -115,10 +116,10 @@ typedef struct thimble_micro_store {
   int (*commit)(void* user);
 } thimble_micro_store;
 
-/* How to train; zeros and NULL stand for what was chosen before. */
+/* How to train. Constants that are not named keep the values that they have. */
 typedef struct thimble_micro_setting {
-  const char* optimizer;
-  uint32_t batch;
+  const char* optimizer; /* NULL: the one that was chosen before */
+  uint32_t batch;        /* 0: the one that was chosen before */
   float learning_rate;
   uint32_t epochs;
   uint32_t constant_count;
@@ -146,11 +147,11 @@ thimble_micro_status thimble_micro_sweep(thimble_micro* m, const thimble_micro_d
 /* Writes the weights as they are now, as a wof file of the layout of the one that was opened. */
 thimble_micro_status thimble_micro_write_weights(const thimble_micro* m,
                                                  const thimble_micro_store* store);
-/* Writes weights, the optimizer's state, seed and step, so that training goes on later with the
-   same bits. It is no wof file. */
+/* Writes weights, the optimizer's state, seed and step, and the chosen optimizer, batch size and
+   constants, so that training goes on later with the same bits. It is no wof file. */
 thimble_micro_status thimble_micro_write_checkpoint(const thimble_micro* m,
                                                     const thimble_micro_store* store);
-/* Reads a checkpoint, aligned to 4 bytes; where it is refused, nothing changes. */
+/* Reads a checkpoint; where it is refused, nothing changes. */
 thimble_micro_status thimble_micro_read_checkpoint(thimble_micro* m, const void* data,
                                                    size_t bytes);
 

@@ -6,6 +6,7 @@
 #include <thimble/import.h>
 #include <thimble/thimble.h>
 
+#include <array>
 #include <cstring>
 #include <fstream>
 #include <random>
@@ -117,25 +118,30 @@ class two_stages : public ::testing::Test {
   void SetUp() override {
     if (!has("gcc")) GTEST_SKIP() << "gcc is not installed";
   }
-  // The runtime for a folder, with the tests' program, as folder/driver.
-  void build(const std::string& folder) {
-    const Outcome micro = run({"micro", folder, "--out", folder + "/runtime"});
+  // The runtime for some folders, with the tests' program.
+  void build(const std::vector<std::string>& folders) {
+    const std::string runtime = folder_ / "runtime";
+    std::vector<std::string> words{"micro", "--out", runtime};
+    words.insert(words.end(), folders.begin(), folders.end());
+    const Outcome micro = run(words);
     ASSERT_EQ(micro.code, 0) << micro.err;
     const std::string command =
         "gcc -std=c99 -Wall -Wextra -Wpedantic -Wno-unused-function -Werror -O1 -ffp-contract=off "
         "-fsanitize=address,undefined -fno-sanitize-recover=all -I'" +
-        folder + "/runtime' -o '" + folder + "/driver' " + THIMBLE_SOURCE_DIR +
-        "/tests/micro/driver.c '" + folder + "'/runtime/*.c 2>'" + folder + "/log'";
-    ASSERT_EQ(std::system(command.c_str()), 0) << read_text(folder + "/log");
+        runtime + "' -o '" + runtime + "/driver' " + THIMBLE_SOURCE_DIR +
+        "/tests/micro/driver.c '" + runtime + "'/*.c 2>'" + runtime + "/log'";
+    ASSERT_EQ(std::system(command.c_str()), 0) << read_text(runtime + "/log");
   }
 
   // Trains on the device with one optimizer; the losses.
-  static std::vector<float> train(const std::string& folder, const std::string& input,
-                                  const std::string& optimizer, const std::string& rate) {
-    const std::string command = "ASAN_OPTIONS=detect_leaks=0 '" + folder + "/driver' '" + folder +
-                                "' model.circle '" + input + "' samples.bin " +
-                                std::to_string(kSteps) + " " + rate + " " + optimizer + " " +
-                                std::to_string(kBatch) + " >'" + folder + "/losses' 2>&1";
+  std::vector<float> train(const std::string& folder, const std::string& input,
+                           const std::string& optimizer, const std::string& rate,
+                           const std::string& other_optimizer) {
+    const std::string driver = folder_ / "runtime/driver";
+    const std::string command =
+        "ASAN_OPTIONS=detect_leaks=0 '" + driver + "' '" + folder + "' model.circle '" + input +
+        "' samples.bin " + std::to_string(kSteps) + " " + rate + " " + optimizer + " " +
+        std::to_string(kBatch) + " " + other_optimizer + " >'" + folder + "/losses' 2>&1";
     EXPECT_EQ(std::system(command.c_str()), 0) << read_text(folder + "/losses");
     std::ifstream file(folder + "/losses");
     std::vector<float> losses;
@@ -160,7 +166,7 @@ class two_stages : public ::testing::Test {
     words.insert(words.end(), options.begin(), options.end());
     const Outcome outcome = run(words);
     ASSERT_EQ(outcome.code, 0) << outcome.err;
-    ASSERT_NO_FATAL_FAILURE(build(folder));
+    ASSERT_NO_FATAL_FAILURE(build({folder}));
     const Samples samples = samples_of(each, classes);
     write_samples(folder + "/samples.bin", samples);
     for (const auto& [name, settings, rate] : {std::tuple{"sgd", "sgd:momentum=0", "0.05"},
@@ -169,7 +175,8 @@ class two_stages : public ::testing::Test {
                                                {"rmsprop", "rmsprop", "0.002"}}) {
       SCOPED_TRACE(name);
       const Engine engine = engine_of(model, settings, samples, trainable, std::stof(rate));
-      EXPECT_EQ(train(folder, input, name, rate), engine.losses);
+      const std::string other = name == std::string("adam") ? "sgd" : "adam";
+      EXPECT_EQ(train(folder, input, name, rate, other), engine.losses);
       const Outcome merged = run({"merge", folder + "/model.circle", folder + "/trained.wof",
                                   "--out", folder + "/merged.circle"});
       ASSERT_EQ(merged.code, 0) << merged.err;
@@ -210,6 +217,41 @@ TEST_F(two_stages, train_a_model_of_onert_micro) {
   if (data == nullptr || !std::ifstream(model)) GTEST_SKIP() << "no " << model;
   expect_equal_bits(model, {"--memory-budget", "32KiB"}, {"*"}, 11 * 11, 2,
                     "serving_default_keras_tensor:0");
+}
+
+// Losses whose kernels share their extents.
+TEST_F(two_stages, train_by_losses_of_two_tensors) {
+  const std::string model = folder_ / "mine.circle";
+  write_model(model);
+  const std::vector<std::string> losses{"mae", "huber", "kl_divergence", "binary_cross_entropy",
+                                        "binary_cross_entropy_with_logits"};
+  Samples samples = samples_of(9 * 8 * 2, 3);
+  std::vector<std::string> folders;
+  for (const std::string& loss : losses) {
+    folders.push_back(folder_ / loss);
+    const Outcome outcome =
+        run({"configure", model, "--loss", loss, "--label", "digit", "--batch",
+             std::to_string(kBatch), "--optimizer", "sgd", "--out", folders.back()});
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    std::ofstream file(folders.back() + "/samples.bin", std::ios::binary);
+    for (size_t n = 0; n < samples.labels.size(); ++n) {
+      std::array<float, 3> label{0.2F, 0.2F, 0.2F};
+      label.at(static_cast<size_t>(samples.labels[n])) = 0.6F;
+      file.write(reinterpret_cast<const char*>(samples.images.data() + n * samples.each),
+                 samples.each * 4);
+      file.write(reinterpret_cast<const char*>(label.data()), sizeof(label));
+    }
+  }
+  ASSERT_NO_FATAL_FAILURE(build(folders));
+  for (const std::string& folder : folders) {
+    SCOPED_TRACE(folder);
+    EXPECT_EQ(train(folder, "x", "sgd", "0.01", "sgd").size(), size_t{kSteps});
+  }
+  // Its gradient has two results.
+  const Outcome refused = run({"configure", model, "--loss", "gaussian_kl", "--label", "digit",
+                               "--optimizer", "sgd", "--out", folder_ / "none"});
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_THAT(refused.err, HasSubstr("has no kernel for gaussian_kl_grad"));
 }
 
 TEST_F(two_stages, gradients_are_custom_operators_of_a_circle_file) {
@@ -254,7 +296,7 @@ TEST_F(two_stages, auto_trains_what_the_budget_holds) {
 }
 
 TEST_F(two_stages, what_the_runtime_lacks_is_named_on_the_host) {
-  const std::string model = folder_ / "gelu.circle";
+  const std::string model = folder_ / "swish.circle";
   Graph g;
   const Value x = g.input("x", {5});
   g.output("y", dense(hard_swish(dense(x, {.units = 4})), {.units = 3}));

@@ -68,12 +68,12 @@ const micro_kernel micro_kernels[] = {
      run_pool_pack},
     {"max_pool2d/max_pool2d_packed_grad_ref", sizeof(pool_dims), max_pool2d_packed_grad_ref_extents,
      run_pool_packed},
-    {"relu/relu_grad_ref", sizeof(unary_dims), unary_dims_extents, run_relu},
+    {"relu/relu_grad_ref", sizeof(unary_dims), unary_dims_2_extents, run_relu},
     {"sgd_update/sgd_update_ref", sizeof(sgd_dims), sgd_update_ref_extents, run_sgd},
     {"softmax_cross_entropy/softmax_cross_entropy_ref", sizeof(cross_entropy_dims),
      softmax_cross_entropy_ref_extents, run_loss},
     {"softmax_cross_entropy/softmax_cross_entropy_grad_ref", sizeof(cross_entropy_dims),
      softmax_cross_entropy_grad_ref_extents, run_loss_grad},
-    {"sum_to/sum_to_ref", sizeof(reduce_dims), reduce_dims_extents, run_sum},
+    {"sum_to/sum_to_ref", sizeof(reduce_dims), reduce_dims_1_extents, run_sum},
 };
 const uint32_t micro_kernel_count = sizeof micro_kernels / sizeof micro_kernels[0];

@@ -1,8 +1,9 @@
 /* Trains with thimble-micro from the files of a folder, for the tests:
-   driver FOLDER MODEL INPUT SAMPLES STEPS RATE OPTIMIZER BATCH
+   driver FOLDER MODEL INPUT SAMPLES STEPS RATE OPTIMIZER BATCH OTHER_OPTIMIZER
    SAMPLES holds, for each sample, its input and then its label. Prints every loss as the number of
    its bits; writes FOLDER/trained.wof, and FOLDER/checkpoint.bin of the state in the middle, from
-   which a second run has to end with the same weights. */
+   which a second run has to end with the same loss. Then sweeps settings over the same samples:
+   improved weights are kept, others are not. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,8 +77,73 @@ static float train(thimble_micro* m, const bytes* samples, int first, int last, 
   return loss;
 }
 
+typedef struct sweep_samples {
+  const unsigned char* data;
+  size_t input_bytes, label_bytes;
+} sweep_samples;
+
+static int sample(void* user, int is_test, uint32_t index, const char* name, void* to,
+                  size_t size) {
+  const sweep_samples* s = user;
+  const int is_label = strcmp(name, "digit") == 0;
+  (void)is_test;
+  if (size != (is_label ? s->label_bytes : s->input_bytes)) return 1;
+  memcpy(to, s->data + index * (s->input_bytes + s->label_bytes) + (is_label ? s->input_bytes : 0),
+         size);
+  return 0;
+}
+
+/* A wof file in memory. */
+typedef struct kept_weights {
+  bytes file;
+  size_t written;
+  int commits;
+} kept_weights;
+
+static int keep_begin(void* user) {
+  ((kept_weights*)user)->written = 0;
+  return 0;
+}
+static int keep_write(void* user, const void* data, size_t size) {
+  kept_weights* kept = user;
+  if (size > kept->file.size - kept->written) return 1;
+  memcpy(kept->file.data + kept->written, data, size);
+  kept->written += size;
+  return 0;
+}
+static int keep_commit(void* user) {
+  ++((kept_weights*)user)->commits;
+  return 0;
+}
+
+/* Whether a sweep keeps what is better, and nothing else. */
+static int sweep(thimble_micro* m, const thimble_micro_files* files, const bytes* samples,
+                 void* memory, size_t memory_bytes, float rate) {
+  sweep_samples all = {samples->data, 0, 0};
+  thimble_micro_input(m, THIMBLE_MICRO_TRAIN, input_name, &all.input_bytes);
+  thimble_micro_input(m, THIMBLE_MICRO_TRAIN, "digit", &all.label_bytes);
+  const uint32_t count = (uint32_t)(samples->size / (all.input_bytes + all.label_bytes));
+  const thimble_micro_data data = {&all, count, count, sample};
+  kept_weights kept = {{malloc(files->weights_bytes), files->weights_bytes}, 0, 0};
+  const thimble_micro_store store = {&kept, keep_begin, keep_write, keep_commit};
+  const thimble_micro_setting still = {NULL, 0, 0.0F, 2, 0, {NULL}, {0}};
+  const thimble_micro_setting moves[] = {still, {NULL, 0, rate, 3, 0, {NULL}, {0}}};
+  thimble_micro_report report;
+  float score = 0;
+  check(thimble_micro_sweep(m, &data, &still, 1, NULL, &store, &report), m, "sweep");
+  if (report.setting != -1 || kept.commits != 0) return 80;
+  check(thimble_micro_sweep(m, &data, moves, 2, NULL, &store, &report), m, "sweep");
+  if (report.setting != 1 || kept.commits < 1 || kept.written != kept.file.size) return 81;
+  if (!(report.score > report.score_before)) return 82;
+  thimble_micro_files improved = *files;
+  improved.weights = kept.file.data;
+  check(thimble_micro_open(m, &improved, memory, memory_bytes), m, "open improved");
+  check(thimble_micro_evaluate(m, &data, NULL, NULL, &score), m, "evaluate");
+  return score == report.score ? 0 : 83;
+}
+
 int main(int argc, char** argv) {
-  if (argc < 9) return 2;
+  if (argc < 10) return 2;
   input_name = argv[3];
   const bytes model = read_file(argv[1], argv[2]);
   const bytes weights = read_file(argv[1], "weights.wof");
@@ -92,6 +158,11 @@ int main(int argc, char** argv) {
   thimble_micro m;
   if (thimble_micro_open(&m, &files, memory, memory_bytes - 1) != THIMBLE_MICRO_NO_MEMORY)
     return 94;
+  thimble_micro_reset(&m); /* of one that is not open: does nothing */
+  if (thimble_micro_batch(&m, THIMBLE_MICRO_TRAIN) != 0 ||
+      thimble_micro_step(&m, rate, NULL) != THIMBLE_MICRO_BAD_ARGUMENT) {
+    return 97;
+  }
   check(thimble_micro_open(&m, &files, memory, memory_bytes), &m, "open");
   check(thimble_micro_choose(&m, argv[7], (uint32_t)atoi(argv[8])), &m, "choose");
   train(&m, &samples, 0, steps / 2, rate, 1);
@@ -107,6 +178,11 @@ int main(int argc, char** argv) {
     return 95;
   }
   checkpoint.data[40] ^= 1;
+  /* Optimizer and constants are those of the checkpoint, whatever was chosen since. */
+  static const char* const constants[] = {"momentum", "beta1", "alpha"};
+  for (int i = 0; i < 3; ++i) thimble_micro_set_constant(&m, constants[i], 0.5);
+  check(thimble_micro_choose(&m, argv[9], (uint32_t)atoi(argv[8])), &m, "choose another");
   check(thimble_micro_read_checkpoint(&m, checkpoint.data, checkpoint.size), &m, "checkpoint");
-  return train(&m, &samples, steps / 2, steps, rate, 0) == last ? 0 : 96;
+  if (train(&m, &samples, steps / 2, steps, rate, 0) != last) return 96;
+  return sweep(&m, &files, &samples, memory, memory_bytes, rate);
 }

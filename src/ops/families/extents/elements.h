@@ -13,12 +13,16 @@
 #include "ops/families/unary/unary_dims.h"
 #include "ops/softmax_cross_entropy/dims.h"
 
-/* Of kernels whose arguments all have n elements: a function and, with two inputs, its gradient. */
-static int unary_dims_extents(const void* params, kernel_extents* e) {
+/* Of kernels whose arguments all have n elements: a function and its gradient. */
+static int unary_dims_1_extents(const void* params, kernel_extents* e) {
   const unary_dims* d = (const unary_dims*)params;
-  e->out[0] = e->in[0] = e->in[1] = extents_product(d->n, 1, 1, 1) * (int64_t)sizeof(float);
-  e->optional = 1U << 1;
+  e->out[0] = e->in[0] = extents_product(d->n, 1, 1, 1) * (int64_t)sizeof(float);
   return e->out[0] > 0;
+}
+static int unary_dims_2_extents(const void* params, kernel_extents* e) {
+  const int fits = unary_dims_1_extents(params, e);
+  e->in[1] = e->in[0];
+  return fits;
 }
 
 static int activation_bits_ref_extents(const void* params, kernel_extents* e) {
@@ -58,7 +62,7 @@ static int64_t extents_reach(int64_t reach, int count, const int* size, const in
   return reach;
 }
 
-static int binary_dims_extents(const void* params, kernel_extents* e) {
+static int binary_dims_2_extents(const void* params, kernel_extents* e) {
   const binary_dims* d = (const binary_dims*)params;
   const int64_t n = extents_product(d->n, 1, 1, 1);
   if (n == 0 || d->count < 1 || d->count > BINARY_MAX_AXES) return 0;
@@ -69,7 +73,7 @@ static int binary_dims_extents(const void* params, kernel_extents* e) {
   return e->in[0] > 0 && e->in[1] > 0;
 }
 
-static int broadcast_dims_extents(const void* params, kernel_extents* e) {
+static int broadcast_dims_1_extents(const void* params, kernel_extents* e) {
   const broadcast_dims* d = (const broadcast_dims*)params;
   const int64_t n = extents_product(d->n, 1, 1, 1);
   if (n == 0 || d->count < 1 || d->count > 8) return 0;
@@ -79,7 +83,7 @@ static int broadcast_dims_extents(const void* params, kernel_extents* e) {
   return e->in[0] > 0;
 }
 
-static int reduce_dims_extents(const void* params, kernel_extents* e) {
+static int reduce_dims_1_extents(const void* params, kernel_extents* e) {
   const reduce_dims* d = (const reduce_dims*)params;
   const int64_t outputs = extents_product(d->outputs, 1, 1, 1);
   if (outputs == 0 || extents_product(d->reduced, 1, 1, 1) == 0) return 0;
@@ -94,7 +98,7 @@ static int reduce_dims_extents(const void* params, kernel_extents* e) {
   return reach > 0;
 }
 
-static int loss_dims_extents(const void* params, kernel_extents* e) {
+static int loss_dims_2_extents(const void* params, kernel_extents* e) {
   const loss_dims* d = (const loss_dims*)params;
   const int64_t n = extents_product(d->n, 1, 1, 1) * (int64_t)sizeof(float);
   e->out[0] = d->divisor == LOSS_TERMS ? n : (int64_t)sizeof(float);
@@ -102,18 +106,13 @@ static int loss_dims_extents(const void* params, kernel_extents* e) {
   return n > 0;
 }
 
-static int loss_grad_extents(const void* params, kernel_extents* e) {
-  const int fits = loss_dims_extents(params, e);
+/* Of its gradient. */
+static int loss_dims_3_extents(const void* params, kernel_extents* e) {
+  const int fits = loss_dims_2_extents(params, e);
   const int64_t n = e->in[0];
   e->in[0] = e->out[0];
   e->out[0] = e->in[1] = e->in[2] = n;
   return fits;
-}
-static int mse_grad_ref_extents(const void* params, kernel_extents* e) {
-  return loss_grad_extents(params, e);
-}
-static int mae_grad_ref_extents(const void* params, kernel_extents* e) {
-  return loss_grad_extents(params, e);
 }
 
 /* Of the labels of class scores. */

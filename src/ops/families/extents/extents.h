@@ -1,5 +1,8 @@
 /* How many bytes a kernel touches of each argument, found from its sizes alone. A device that reads
-   a program from a file compares them with the memory that the file gives the kernel. Plain C99. */
+   a program from a file compares them with the memory that the file gives the kernel. The function
+   that finds them is named after the kernel, conv2d_ref_extents, or, where kernels of a family have
+   one output, after their parameters and the number of their inputs, loss_dims_3_extents. Plain
+   C99. */
 #ifndef THIMBLE_OPS_FAMILIES_EXTENTS_EXTENTS_H_
 #define THIMBLE_OPS_FAMILIES_EXTENTS_EXTENTS_H_
 
