@@ -417,12 +417,22 @@ def recurrent_layers():
 
 
 def attention_layers():
-    def heads(p, q, k, v, count, width, mask=None):
+    def rotated(x, base=100.0):
+        half = x.shape[-1] // 2
+        angle = torch.arange(x.shape[2]).outer(base ** (-torch.arange(half) / half))
+        a, b = x[..., :half], x[..., half:]
+        return torch.cat([a * angle.cos() - b * angle.sin(), b * angle.cos() + a * angle.sin()], -1)
+
+    def heads(p, q, k, v, count, width, mask=None, causal=False, rotary=False):
         def by_heads(x, name):
             y = x @ p[f"l:{name}_fc_weight"][0, 0] + p[f"l:{name}_fc_bias"]
             return y[:, 0].reshape(BATCH, x.shape[2], count, -1).transpose(1, 2)
         q, k, v = by_heads(q, "query"), by_heads(k, "key"), by_heads(v, "value")
+        if rotary:
+            q, k = rotated(q), rotated(k)
         scores = q @ k.transpose(2, 3) / math.sqrt(q.shape[-1])
+        if causal:
+            scores = scores.masked_fill(torch.ones(scores.shape[-2:]).triu(1).bool(), -math.inf)
         w = (scores if mask is None else scores + mask).softmax(-1)
         y = (w @ v).transpose(1, 2).reshape(BATCH, 1, q.shape[2], -1)
         return y @ p["l:fc_weight"][0, 0] + p["l:fc_bias"], w
@@ -446,6 +456,14 @@ def attention_layers():
     after_pre("multi_head_attention_weights",
               [layer + "|return_attention_weight=before", "concat|axis=3|input_layers=l(0),l(1)"],
               lambda p, x: (lambda y, w: torch.cat([y, w.mean(1, True)], 3))(*heads(p, x, x, x, 2, 4)),
+              weights(2, 2, 2, 4), inputs=((1, 3, 4),))
+    after_pre("multi_head_attention_causal_rotary",
+              layer + "|causal_mask=true|rotary_base=100|projected_key_dim=4",
+              lambda p, x: heads(p, x, x, x, 2, 4, causal=True, rotary=True)[0], weights(2, 4, 4, 4),
+              inputs=((1, 5, 4),))
+    after_pre("multi_head_attention_causal_weights",
+              [layer + "|return_attention_weight=before|causal_mask=true", "concat|axis=3|input_layers=l(0),l(1)"],
+              lambda p, x: (lambda y, w: torch.cat([y, w.mean(1, True)], 3))(*heads(p, x, x, x, 2, 4, causal=True)),
               weights(2, 2, 2, 4), inputs=((1, 3, 4),))
 
 

@@ -91,7 +91,14 @@ class Model {
   // One pointer for every output, [batch, c, h, w], valid until the next call.
   virtual std::vector<float*> inference(unsigned int batch, const std::vector<float*>& input,
                                         const std::vector<float*>& label = {}) = 0;
-  // Not offered; throws std::invalid_argument. The guide says why.
+  // Rows [from, to) of sequences whose rows before were computed by earlier calls: attention keeps
+  // their keys and values. The first call, with from 0, begins new sequences. input: as for
+  // inference, of which the first to - from rows (for an embedding, indexes) are read. Returns what
+  // inference on the whole sequence has there. output_hidden_state: arrays of the output's whole
+  // size, which are the model's and valid until the next call, with the new rows first; without it
+  // the last row alone, [batch, c, 1, w], in arrays that the caller deletes with delete[].
+  // label and init_seq_len are not read. Throws std::invalid_argument where a layer mixes rows, such
+  // as attention without causal_mask, and where rows before `from` are missing.
   virtual std::vector<float*> incremental_inference(unsigned int batch,
                                                     const std::vector<float*>& input,
                                                     const std::vector<float*>& label,

@@ -142,7 +142,6 @@ class BinFile {
   void read_weights(const std::string& bytes) {
     size_t at = 0;
     for (Weight* weight : order_) at = read_into(bytes, at, *weight, {});
-    model_.predictor_.reset();
   }
 
   size_t read_into(const std::string& bytes, size_t at, Weight& weight, const std::string& state) {

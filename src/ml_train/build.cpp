@@ -4,7 +4,9 @@
 #include <utility>
 
 #include <thimble/ops/affine.h>
+#include <thimble/ops/concat.h>
 #include <thimble/ops/elu.h>
+#include <thimble/ops/embedding.h>
 #include <thimble/ops/gelu.h>
 #include <thimble/ops/leaky_relu.h>
 #include <thimble/ops/mish.h>
@@ -132,6 +134,19 @@ void LayerBuild::join_rows(int64_t rows) {
     output = Tensor::of_plain(reshape(output->plain(), {-1, 1, rows, out.w}), {1, rows, out.w});
   }
 }
+
+Value LayerBuild::behind_earlier(Value rows, const std::string& what) {
+  const std::string name = name_ + ":" + what;
+  const RowCache cache{name, rows.shape()[2], rows.shape()[3]};
+  shared_.caches.push_back(cache);
+  graph().output(name, rows);
+  const int64_t before = shared_.rows->before;
+  if (before == 0) return rows;
+  const Value earlier = graph().input(name, {before, cache.heads, cache.width});
+  return concat({earlier, rows}, {.axis = 1});
+}
+
+Value LayerBuild::at_positions(Value table) const { return embedding(shared_.positions, table); }
 
 Value LayerBuild::label(const Dim& dim) {
   has_label_ = true;

@@ -9,6 +9,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -59,6 +60,26 @@ class Tensor {
 // Layers that copy a tensor share it, with the forms that it has.
 using TensorPtr = std::shared_ptr<Tensor>;
 
+// Rows of sequences, of which earlier calls computed those before.
+struct NewRows {
+  int64_t count = 1;   // rows to compute
+  int64_t before = 0;  // rows that caches hold at most; 0: the new ones are the first
+};
+
+// What later rows need of the rows of a layer: the graph's output `name` has it of the new rows,
+// [N, count, heads, width], and, where there are rows before, its input `name` that of those,
+// [N, before, heads, width].
+struct RowCache {
+  std::string name;
+  int64_t heads = 1;
+  int64_t width = 1;
+};
+
+// The graph's inputs where there are rows before.
+inline constexpr const char* kRowPositions = ":positions";  // of the new rows, [N, count]: i32
+// What each new row attends to, [N, 1, count, before + count]: u8, 0 for what it does not see.
+inline constexpr const char* kRowsSeen = ":rows_seen";
+
 // What all layers of a graph share while it is built.
 struct GraphBuild {
   Graph graph;
@@ -67,6 +88,10 @@ struct GraphBuild {
   std::vector<Value> losses;  // to be added up
   std::map<std::string, Value> parameters;
   std::map<std::string, Value> labels;
+  std::optional<NewRows> rows;
+  Value positions;  // kRowPositions
+  Value rows_seen;  // kRowsSeen
+  std::vector<RowCache> caches;
 };
 
 // How a weight is declared.
@@ -133,6 +158,15 @@ class LayerBuild {
   // own, and returns how many rows a sample had. join_rows makes them rows again.
   [[nodiscard]] int64_t part_rows();
   void join_rows(int64_t rows);
+
+  // Whether the graph computes some rows of sequences, of which others were computed before.
+  [[nodiscard]] bool by_rows() const { return shared_.rows.has_value(); }
+  // Keys or values of the new rows, [N, count, heads, width], behind those of the rows before.
+  [[nodiscard]] Value behind_earlier(Value rows, const std::string& what);
+  // What each row attends to; none where it is those up to itself.
+  [[nodiscard]] Value rows_seen() const { return shared_.rows_seen; }
+  // The rows of a table [T, width] for the positions of the new rows: [N, count, width].
+  [[nodiscard]] Value at_positions(Value table) const;
 
   void require(bool condition, const std::string& message) const;
   void require_inputs(int least, int most) const;

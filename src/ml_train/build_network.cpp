@@ -24,16 +24,19 @@ class NetworkBuilder {
       : nodes_(nodes), settings_(settings), weights_(weights), input_dims_(input_dims) {
     shared_.weights = weights.get();
     shared_.training = settings.training;
+    shared_.rows = settings.rows;
   }
 
   BuiltNetwork run() {
     count_outputs();
     declare_inputs();
+    declare_rows();
     for (const Node& node : nodes_) build(node);
     sort_ports(result_.labels, settings_.label_layers, "label_layers");
     for (const Node& node : nodes_) add_outputs(node);
     if (!shared_.losses.empty()) minimize();
     result_.graph = std::move(shared_.graph);
+    result_.caches = std::move(shared_.caches);
     return std::move(result_);
   }
 
@@ -72,6 +75,13 @@ class NetworkBuilder {
               ? Tensor::of_image(shared_.graph.input(port.name, {dim.h, dim.w, dim.c}), dim)
               : Tensor::of_plain(shared_.graph.input(port.name, {dim.c, dim.h, dim.w}), dim)};
     }
+  }
+
+  void declare_rows() {
+    if (!settings_.rows || settings_.rows->before == 0) return;
+    const auto [count, before] = *settings_.rows;
+    shared_.positions = shared_.graph.input(kRowPositions, {count}, DType::i32);
+    shared_.rows_seen = shared_.graph.input(kRowsSeen, {1, count, before + count}, DType::u8);
   }
 
   void sort_ports(std::vector<Port>& ports, const std::vector<std::string>& order,

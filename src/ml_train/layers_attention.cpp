@@ -2,14 +2,19 @@
 #include <layer.h>
 #include <thimble/ops/add.h>
 #include <thimble/ops/affine.h>
+#include <thimble/ops/concat.h>
 #include <thimble/ops/dense.h>
 #include <thimble/ops/dropout.h>
 #include <thimble/ops/matmul.h>
 #include <thimble/ops/mean.h>
+#include <thimble/ops/mul.h>
 #include <thimble/ops/positional_encoding.h>
 #include <thimble/ops/reshape.h>
+#include <thimble/ops/rotary_embedding.h>
 #include <thimble/ops/scaled_dot_product_attention.h>
 #include <thimble/ops/softmax.h>
+#include <thimble/ops/split.h>
+#include <thimble/ops/sub.h>
 #include <thimble/ops/transpose.h>
 
 #include <cmath>
@@ -20,6 +25,9 @@ namespace thimble::ml_train {
 namespace {
 
 using namespace ml::train;
+
+constexpr const char* kSeesLater =
+    "rows attend to later ones, which incremental_inference does not know yet; set causal_mask";
 
 constexpr Property kAttention[] = {
     {"scaled_dot_product", Kind::boolean, "false"},
@@ -39,10 +47,18 @@ void build_attention(LayerBuild& b) {
   const auto turned = [&](Value x, const Dim& dim) {
     return dim.c == 1 ? reshape(x, {-1, dim.h, 1, dim.w}) : transpose(x, {0, 2, 1, 3});
   };
-  const Value mixed = scaled_dot_product_attention(
-      turned(b.plain(0), q), turned(b.plain(key), b.dim(key)), turned(b.plain(1), v),
-      {.causal = b.props.boolean("causal_mask"),
-       .scale = b.props.boolean("scaled_dot_product") ? 0.0 : 1.0});
+  const bool causal = b.props.boolean("causal_mask");
+  Value keys = turned(b.plain(key), b.dim(key));
+  Value values = turned(b.plain(1), v);
+  if (b.by_rows()) {
+    b.require(causal, kSeesLater);
+    keys = b.behind_earlier(keys, "keys");
+    values = b.behind_earlier(values, "values");
+  }
+  const Value mixed =
+      scaled_dot_product_attention(turned(b.plain(0), q), keys, values, b.rows_seen(),
+                                   {.causal = causal && !b.rows_seen(),
+                                    .scale = b.props.boolean("scaled_dot_product") ? 0.0 : 1.0});
   const Value y = q.c == 1 ? reshape(mixed, {-1, 1, q.h, v.w}) : transpose(mixed, {0, 2, 1, 3});
   b.put_plain(y, {q.c, q.h, v.w});
 }
@@ -55,7 +71,32 @@ constexpr Property kMultiHead[] = {
     {"dropout_rate", Kind::real, "0"},
     {"return_attention_weight", Kind::choice, "none", "none before after"},
     {"average_attention_weight", Kind::boolean, "true"},
+    {"causal_mask", Kind::boolean, "false"},
+    {"rotary_base", Kind::real, "0"},
 };
+
+// Queries or keys, [N, t, heads, width], turned by their positions.
+Value rotated(LayerBuild& b, Value x, const char* what) {
+  const double base = b.props.real("rotary_base");
+  if (base == 0.0) return x;
+  const int64_t width = x.shape()[3];
+  b.require(base > 1.0, "rotary_base is 0, for no rotary positions, or above 1");
+  b.require(width % 2 == 0, "rotary positions need an even projected_key_dim");
+  if (!b.rows_seen()) return rotary_embedding(x, {.base = base});
+  // The cosines and sines of every position are the rotated unit vectors.
+  const int64_t steps = b.shared().rows->before;
+  std::vector<float> unit(static_cast<size_t>(steps * width), 0.0F);
+  for (size_t i = 0; i < unit.size(); ++i)
+    unit[i] = static_cast<int64_t>(i) % width < width / 2 ? 1.0F : 0.0F;
+  const Value units =
+      b.graph().constant(b.name() + ":units of " + what, {1, steps, 1, width}, unit);
+  const Value table = reshape(rotary_embedding(units, {.base = base}), {steps, width});
+  const Value turns = reshape(b.at_positions(table), {-1, x.shape()[1], 1, width});
+  const std::vector<Value> turn = split(turns, 2);
+  const std::vector<Value> half = split(x, 2);
+  return concat({sub(mul(half[0], turn[0]), mul(half[1], turn[1])),
+                 add(mul(half[1], turn[0]), mul(half[0], turn[1]))});
+}
 
 // y = x W + b of the rows of an input [N, 1, t, w]; [N, t, columns].
 Value projected(LayerBuild& b, Value rows, int64_t width, int64_t columns,
@@ -73,6 +114,15 @@ Value projected(LayerBuild& b, Value rows, int64_t width, int64_t columns,
                      .regularizer = nullptr});
   }
   return dense(rows, weight, bias);
+}
+
+// What is added to the scores [.., t, t], so that no query sees later keys.
+Value later_hidden(LayerBuild& b, int64_t steps) {
+  constexpr float kHidden = -1e30F;
+  std::vector<float> values(static_cast<size_t>(steps * steps), 0.0F);
+  for (int64_t t = 0; t < steps; ++t)
+    for (int64_t s = t + 1; s < steps; ++s) values[static_cast<size_t>(t * steps + s)] = kHidden;
+  return b.graph().constant(b.name() + ":later", {1, 1, steps, steps}, values);
 }
 
 void build_multi_head_attention(LayerBuild& b) {
@@ -99,11 +149,19 @@ void build_multi_head_attention(LayerBuild& b) {
     const Value y = projected(b, reshape(b.plain(i), {-1, in.h, in.w}), in.w, heads * dim, name);
     return reshape(y, {-1, in.h, heads, dim});
   };
-  const Value query = by_heads(0, key_dim, "query_fc");
-  const Value key = by_heads(1, key_dim, "key_fc");
-  const Value value = by_heads(2, value_dim, "value_fc");
-  Value mask;
-  if (b.inputs() == 4) {
+  const Value query = rotated(b, by_heads(0, key_dim, "query_fc"), "queries");
+  Value key = rotated(b, by_heads(1, key_dim, "key_fc"), "keys");
+  Value value = by_heads(2, value_dim, "value_fc");
+  const bool causal = b.props.boolean("causal_mask");
+  b.require(!causal || q.h == k.h, "causal_mask needs as many keys as queries");
+  Value mask = b.rows_seen();
+  if (b.by_rows()) {
+    b.require(causal, kSeesLater);
+    b.require(b.inputs() == 3 && b.props.choice("return_attention_weight") == "none",
+              "incremental_inference has no masks, and returns no attention weights");
+    key = b.behind_earlier(key, "keys");
+    value = b.behind_earlier(value, "values");
+  } else if (b.inputs() == 4) {
     b.require(b.dim(3) == Dim{heads, q.h, k.h},
               "expected a mask of the shape heads:t:s, got " + to_string(b.dim(3)));
     mask = b.plain(3);
@@ -112,14 +170,15 @@ void build_multi_head_attention(LayerBuild& b) {
   Value mixed;
   Value weights;
   if (returned == "none") {
-    mixed = mask ? scaled_dot_product_attention(query, key, value, mask, {.dropout = p})
-                 : scaled_dot_product_attention(query, key, value, {.dropout = p});
+    mixed = scaled_dot_product_attention(query, key, value, mask,
+                                         {.causal = causal && !b.rows_seen(), .dropout = p});
   } else {
     const double scale = 1.0 / std::sqrt(static_cast<double>(key_dim));
     const auto turned = [](Value x) { return transpose(x, {0, 2, 1, 3}); };
     Value scores =
         affine(matmul(turned(query), turned(key), {.transpose_b = true}), {.scale = scale});
     if (mask) scores = add(scores, mask);
+    if (causal) scores = add(scores, later_hidden(b, q.h));
     const Value before = softmax(scores);
     const Value after = p > 0.0 ? dropout(before, {.p = p}) : before;
     weights = returned == "before" ? before : after;
@@ -143,9 +202,17 @@ void build_positional_encoding(LayerBuild& b) {
   const Dim in = b.dim();
   b.require(in.h <= b.props.count("max_timestep"),
             "the input has " + std::to_string(in.h) + " rows, more than max_timestep");
-  b.put_plain(
-      reshape(positional_encoding(reshape(b.plain(), {-1, in.h, in.w})), {-1, in.c, in.h, in.w}),
-      in);
+  if (!b.rows_seen()) {
+    const Value y = positional_encoding(reshape(b.plain(), {-1, in.h, in.w}));
+    b.put_plain(reshape(y, {-1, in.c, in.h, in.w}), in);
+    return;
+  }
+  const int64_t steps = b.shared().rows->before;
+  const std::vector<float> zeros(static_cast<size_t>(steps * in.w), 0.0F);
+  const Value table =
+      positional_encoding(b.graph().constant(b.name() + ":zeros", {1, steps, in.w}, zeros));
+  const Value here = b.at_positions(reshape(table, {steps, in.w}));
+  b.put_plain(add(b.plain(), reshape(here, {-1, 1, in.h, in.w})), in);
 }
 
 }  // namespace

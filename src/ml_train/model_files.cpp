@@ -149,7 +149,9 @@ void ModelNode::exports(const ml::train::ExportMethods& method, const std::strin
     throw nntrainer::exception::not_supported("[" + path + "] exports writes METHOD_TFLITE alone");
   }
   require_initialized("exports");
-  export_tflite(graph_with_weights(/*channels_last=*/true), path);
+  NetworkSettings images = settings();
+  images.channels_last = true;
+  export_tflite(network_with_weights(images, input_dims_).graph, path);
 }
 
 }  // namespace thimble::ml_train

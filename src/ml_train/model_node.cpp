@@ -163,15 +163,15 @@ void ModelNode::require_initialized(const char* what) const {
 
 void ModelNode::drop_trainer() {
   predictor_.reset();
+  incremental_.reset();
   if (!trainer_) return;
   weights_->hold_in(nullptr);
   trainer_.reset();
 }
 
-Graph ModelNode::graph_with_weights(bool channels_last) {
-  NetworkSettings how = settings();
-  how.channels_last = channels_last;
-  BuiltNetwork copy = build_network(nodes_, how, weights_, input_dims_);
+BuiltNetwork ModelNode::network_with_weights(const NetworkSettings& settings,
+                                             const std::vector<Dim>& input_dims) {
+  BuiltNetwork copy = build_network(nodes_, settings, weights_, input_dims);
   if (trainer_) {
     weights_->push();
     std::map<std::string, Array> values;
@@ -182,7 +182,7 @@ Graph ModelNode::graph_with_weights(bool channels_last) {
   } else {
     set_weights(copy.graph, weights_->in_graph());
   }
-  return std::move(copy.graph);
+  return copy;
 }
 
 void ModelNode::make_trainer() {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "ml_train/dataset_node.h"
+#include "ml_train/incremental.h"
 #include "ml_train/network.h"
 #include "ml_train/optimizer_node.h"
 
@@ -88,8 +89,14 @@ class ModelNode : public ml::train::Model {
   [[nodiscard]] const OptimizerNode* optimizer() const { return optimizer_.get(); }
   [[nodiscard]] std::shared_ptr<DatasetNode> dataset(ml::train::DatasetModeType mode) const;
   [[nodiscard]] TrainerOptions trainer_options() const;
-  // The graph with its weights; see NetworkSettings.
-  [[nodiscard]] Graph graph_with_weights(bool channels_last = false);
+  [[nodiscard]] NetworkSettings settings() const;
+  // The graph with its weights.
+  [[nodiscard]] Graph graph_with_weights() {
+    return network_with_weights(settings(), input_dims_).graph;
+  }
+  // The same made in other ways; see build_network.
+  [[nodiscard]] BuiltNetwork network_with_weights(const NetworkSettings& settings,
+                                                  const std::vector<Dim>& input_dims);
 
  private:
   friend class TrainingRun;
@@ -107,7 +114,8 @@ class ModelNode : public ml::train::Model {
   // With the options as they are now, the optimizer's state and the steps of the trainer before.
   void remake_trainer();
   void drop_trainer();
-  [[nodiscard]] NetworkSettings settings() const;
+  // Whether weights may be others than when WeightStore::writes was that.
+  [[nodiscard]] bool weights_may_differ(int64_t writes) const;
   [[nodiscard]] int64_t batch_size() const { return props_.count("batch_size"); }
   [[nodiscard]] SampleSizes sample_sizes() const;
   void require_initialized(const char* what) const;
@@ -115,6 +123,7 @@ class ModelNode : public ml::train::Model {
   [[nodiscard]] data::Dataset given(int64_t batch, const std::vector<float*>& input,
                                     const std::vector<float*>& label) const;
   std::vector<float*> keep_outputs(const std::map<std::string, Array>& outputs);
+  std::vector<float*> keep_rows(const std::vector<NewOutput>& rows, int64_t batch);
 
   PropertySet props_;
   std::vector<std::shared_ptr<LayerNode>> layers_;  // as declared
@@ -134,6 +143,9 @@ class ModelNode : public ml::train::Model {
   std::optional<Trainer> trainer_;
   std::optional<Predictor> predictor_;
   int64_t predictor_batch_ = 0;
+  int64_t predictor_writes_ = 0;  // WeightStore::writes when it was made
+  std::optional<IncrementalRun> incremental_;
+  int64_t incremental_writes_ = 0;
   std::vector<std::vector<float>> outputs_;  // of the last inference
   unsigned int epoch_ = 0;
   float loss_ = 0.0F;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,8 @@ struct NetworkSettings {
   std::string loss;                       // "mse", "cross" or empty
   std::vector<std::string> input_layers;  // sources, in the order of inputs; empty: as they come
   std::vector<std::string> label_layers;
-  bool channels_last = false;  // the graph's inputs and outputs are [N, h, w, c], not [N, c, h, w]
+  std::optional<NewRows> rows;  // computes some rows of sequences instead of whole samples
+  bool channels_last = false;   // the graph's inputs and outputs are [N, h, w, c], not [N, c, h, w]
 };
 
 // The network in order of execution: layers that were declared, and those that their properties and
@@ -45,6 +47,7 @@ struct BuiltNetwork {
   std::vector<Port> labels;
   std::vector<Port> outputs;
   std::vector<std::vector<Dim>> dims;  // of every node's outputs
+  std::vector<RowCache> caches;        // where settings.rows is given
   bool has_loss = false;
 };
 

@@ -129,6 +129,7 @@ std::vector<float> WeightStore::read(const Weight& weight, const std::string& st
 }
 
 void WeightStore::write(Weight& weight, std::span<const float> values, const std::string& state) {
+  ++writes_;
   if (state.empty() && (weight.exposed || trainer_ == nullptr)) {
     weight.values.resize(values.size());
     std::copy(values.begin(), values.end(), weight.values.begin());

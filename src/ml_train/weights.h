@@ -56,6 +56,8 @@ class WeightStore {
   // "exp_avg", empty for the weight itself.
   [[nodiscard]] std::vector<float> read(const Weight& weight, const std::string& state = {}) const;
   void write(Weight& weight, std::span<const float> values, const std::string& state = {});
+  // Grows with every write: what was computed of the weights before is out of date.
+  [[nodiscard]] int64_t writes() const { return writes_; }
   // Memory that users may read and write between calls.
   float* expose(Weight& weight);
 
@@ -73,6 +75,7 @@ class WeightStore {
   std::map<std::string, Weight*> by_name_;
   std::mt19937 random_{0};
   Trainer* trainer_ = nullptr;
+  int64_t writes_ = 0;
 };
 
 }  // namespace thimble::ml_train
