@@ -85,6 +85,51 @@ TEST(onnx_write, recurrent_layers_are_one_node) {
   EXPECT_EQ(counts["MatMul"], 0);
 }
 
+std::map<std::string, Array> run(const Graph& graph, const Array& x) {
+  return Predictor(graph, 2).run({{"x", x}});
+}
+
+TEST(onnx_write, axes_that_are_not_named_are_reversed) {
+  const TemporaryFolder folder;
+  Graph g;
+  const Value x = g.input("x", {2, 3});
+  g.output("y", reshape(transpose(x), {-1, 6}));
+  g.output("z", transpose(transpose(x)));
+  export_onnx(g, folder / "m.onnx");
+  const Array in(std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, {2, 2, 3});
+  EXPECT_EQ(run(import_onnx(folder / "m.onnx"), in), run(g, in));
+}
+
+TEST(onnx_write, sums_of_truths_are_sums_of_int32) {
+  const TemporaryFolder folder;
+  Graph g;
+  const Value x = g.input("x", {3});
+  g.output("count", sum(gt(x, x * 0.0), {.axes = {1}}));
+  g.output("share", mean(gt(x, x * 0.0), {.axes = {1}}));
+  export_onnx(g, folder / "m.onnx");
+  // The operators are of int32 and float32, not of bool or uint8.
+  std::map<std::string, int64_t> types;
+  for (const auto& node : importer::onnx::read_model(folder / "m.onnx").graph.nodes) {
+    if (node.op == "Cast") types[node.outputs[0]] = node.attributes.at("to").integer;
+    if (node.op == "ReduceSum") EXPECT_EQ(types[node.inputs[0]], 6);
+    if (node.op == "ReduceMean") EXPECT_EQ(types[node.inputs[0]], 1);
+  }
+  const Array in(std::vector<float>{1, -2, 3, -4, -5, 0}, {2, 3});
+  EXPECT_EQ(run(import_onnx(folder / "m.onnx"), in), run(g, in));
+}
+
+TEST(onnx_write, truths_keep_their_type_where_elements_move) {
+  const TemporaryFolder folder;
+  Graph g;
+  const Value x = g.input("x", {2, 3}, DType::boolean);
+  g.output("y", reshape(x, {-1, 6}));
+  export_onnx(g, folder / "m.onnx");
+  const importer::onnx::Model model = importer::onnx::read_model(folder / "m.onnx");
+  ASSERT_EQ(model.graph.nodes.size(), 4U);  // to uint8, Reshape, back, Identity
+  EXPECT_EQ(model.graph.nodes[2].op, "Cast");
+  EXPECT_EQ(model.graph.nodes[2].attributes.at("to").integer, model.graph.outputs[0].type);
+}
+
 TEST(onnx_write, what_has_no_operator_is_named_and_nothing_is_written) {
   const TemporaryFolder folder;
   const auto error = [&](Graph g) {

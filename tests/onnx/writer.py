@@ -43,6 +43,8 @@ CASES: dict[str, Build] = {
     "pairs": lambda x: tb.maximum(_image(x) - x, tb.minimum(x * 2.0, x / 3.0)),
     "a vector of channels": lambda x: _image(x) * x.graph.parameter("v", (4,)) + x.graph.parameter("w", (6, 1)),
     "comparisons": lambda x: tb.where(tb.logical_and(x > 0.0, tb.logical_not(x >= 1.0)), x, -x),
+    "counts": lambda x: tb.sum(x > 0.0, axes=[1, 2]),
+    "reversed axes": lambda x: tb.transpose(tb.transpose(_image(x))),
     "comparisons as numbers": lambda x: tb.cast(x < 0.5, "f32") + tb.cast(tb.ne(x, x), "f32"),
     "stride and groups": lambda x: tb.conv2d(x, channels=8, kernel=(3, 2), stride=(2, 1), padding=1, groups=2),
     "transposed convolution": lambda x: tb.conv_transpose2d(

@@ -6,19 +6,22 @@
 #include <algorithm>
 
 #include "import/onnx/serialize.h"
-#include "io/atomic_file.h"
-#include "passes/passes.h"
 
 namespace thimble {
 namespace importer::onnx {
 namespace {
 
-constexpr int64_t kOpset = 23;  // has Attention and RMSNormalization
-constexpr int64_t kMostBytes = (int64_t{1} << 31) - (int64_t{1} << 24);
+constexpr int64_t kOpset = 23;      // has Attention and RMSNormalization
+constexpr int64_t kBoolNumber = 9;  // of element types
 
-bool is_of_batch(int64_t size) { return size != 0 && size % kBatch == 0; }
+Shape with_leading_ones(const Shape& shape, int rank) {
+  std::vector<int64_t> dims(static_cast<size_t>(rank - shape.rank()), 1);
+  dims.insert(dims.end(), shape.dims().begin(), shape.dims().end());
+  return Shape(std::move(dims));
+}
 
-// ONNX's number of an element type; 0: it has none.
+}  // namespace
+
 int64_t type_number(DType dtype) {
   switch (dtype) {
     case DType::f32:
@@ -34,7 +37,7 @@ int64_t type_number(DType dtype) {
     case DType::i64:
       return 7;
     case DType::boolean:
-      return 9;
+      return kBoolNumber;
     case DType::f16:
       return 10;
     case DType::f64:
@@ -45,14 +48,6 @@ int64_t type_number(DType dtype) {
       return 0;
   }
 }
-
-Shape with_leading_ones(const Shape& shape, int rank) {
-  std::vector<int64_t> dims(static_cast<size_t>(rank - shape.rank()), 1);
-  dims.insert(dims.end(), shape.dims().begin(), shape.dims().end());
-  return Shape(std::move(dims));
-}
-
-}  // namespace
 
 bool keeps_elements(const Shape& shape, const Order& order) {
   int last = -1;
@@ -91,36 +86,23 @@ Attribute attribute(const std::vector<int64_t>& numbers) {
   return made;
 }
 
-FileWriter::FileWriter(const ir::Graph& graph, std::string path)
-    : graph_(graph), path_(std::move(path)), readers_(graph.consumers()) {
+FileWriter::FileWriter(const ir::Graph& graph, const std::string& path)
+    : WrittenGraph(graph, path), readers_(graph.consumers()) {
   model_.opsets[""] = kOpset;
 }
 
-void FileWriter::fail(const std::string& message) const { throw Error(path_, message); }
-
 std::string FileWriter::fresh(const std::string& wanted) {
   std::string name = wanted;
-  for (int i = 2; !names_.insert(name).second; ++i) name = fmt::format("{}_{}", wanted, i);
+  int& times = names_[wanted];
+  while (++times > 1) {
+    name = fmt::format("{}_{}", wanted, times);
+    if (names_.emplace(name, 1).second) break;
+  }
   return name;
 }
 
-bool FileWriter::is_constant(int value) const {
-  const ir::ValueData& data = graph_.data(value);
-  return data.producer < 0 && ir::is_persistent(data.role);
-}
-
-Array FileWriter::values_of(int value) const {
-  const ir::ValueData& data = graph_.data(value);
-  if (data.data->elements() != data.type.shape.elements() ||
-      data.data->dtype() != data.type.dtype) {
-    fail(fmt::format("the parameter \"{}\" has no values; load or train them first", *data.name));
-  }
-  return *data.data;
-}
-
 std::string FileWriter::add_initializer(const std::string& wanted, Tensor tensor) {
-  bytes_ += static_cast<int64_t>(tensor.values.bytes().size());
-  if (bytes_ > kMostBytes) fail("the weights take more than 2 GiB, the most of such a file");
+  count(tensor.values);
   const std::string name = fresh(wanted);
   model_.graph.initializers.emplace(name, std::move(tensor));
   return name;
@@ -150,7 +132,7 @@ std::string FileWriter::result_of(const std::string& first, size_t i) const {
 const FileWriter::Written& FileWriter::main_form(int value, const Order& order) {
   std::vector<Written>& forms = values_[value];
   if (forms.empty()) {
-    const ir::ValueData& data = graph_.data(value);
+    const ir::ValueData& data = graph().data(value);
     if (!is_constant(value)) {
       fail(fmt::format("the value \"{}\" is no input and no node computes it", *data.name));
     }
@@ -184,7 +166,7 @@ const FileWriter::Written& FileWriter::written(int value, const Order& order) {
 }
 
 ValueInfo FileWriter::info_of(const std::string& name, int value) const {
-  const ir::TensorType& type = graph_.type(value);
+  const ir::TensorType& type = graph().type(value);
   ValueInfo info{.name = name, .type = type_number(type.dtype), .has_shape = true, .dims = {}};
   if (info.type == 0) {
     fail(fmt::format("{} is {}, which such files do not hold", name, to_string(type.dtype)));
@@ -210,14 +192,9 @@ std::string FileWriter::open_batch() {
 }
 
 Model FileWriter::run() && {
-  std::map<std::string_view, const WriteRule*> rules;
-  for (const auto list :
-       {layer_writers(), element_writers(), shape_writers(), recurrent_writers()}) {
-    for (const WriteRule& rule : list) rules[rule.op] = &rule;
-  }
-  for (const auto& [name, id] : graph_.outputs) names_.insert(name);
-  for (size_t id = 0; id < graph_.values.size(); ++id) {
-    const ir::ValueData& data = graph_.values[id];
+  for (const auto& [name, id] : graph().outputs) names_[name] = 1;
+  for (size_t id = 0; id < graph().values.size(); ++id) {
+    const ir::ValueData& data = graph().values[id];
     if (data.producer >= 0 || data.role != ir::Role::input) continue;
     const std::string name = fresh(*data.name);
     model_.graph.inputs.push_back(info_of(name, static_cast<int>(id)));
@@ -225,19 +202,17 @@ Model FileWriter::run() && {
         {name, plain_order(data.type.shape.rank()), data.type.dtype == DType::boolean}};
   }
   absorb_projections(*this);
-  for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+  for (size_t i = 0; i < graph().nodes.size(); ++i) {
     if (absorbed_.count(static_cast<int>(i)) != 0) continue;
     Op op(*this, static_cast<int>(i));
-    const auto rule = rules.find(op.name());
     if (op.name().starts_with("random_"))
       op.fail("it draws random numbers, which no two programs share");
-    if (rule == rules.end()) op.fail("thimble knows no operator for it");
-    rule->second->write(op);
+    write_by_rule(op, {layer_writers(), element_writers(), shape_writers(), recurrent_writers()});
   }
-  for (const auto& [name, id] : graph_.outputs) {
-    Written form = written(id, plain_order(graph_.type(id).shape.rank()));
-    const int64_t type = type_number(graph_.type(id).dtype);
-    if (form.is_bool && type != 9) {
+  for (const auto& [name, id] : graph().outputs) {
+    Written form = written(id, plain_order(graph().type(id).shape.rank()));
+    const int64_t type = type_number(graph().type(id).dtype);
+    if (form.is_bool != (type == kBoolNumber)) {
       form.name = add_node("Cast", "", {form.name}, {{"to", attribute(type)}}, 1);
     }
     NodeDef last;
@@ -251,34 +226,24 @@ Model FileWriter::run() && {
 }
 
 Op::Op(FileWriter& file, int node)
-    : file_(file), index_(node), node_(file.graph_.nodes[static_cast<size_t>(node)]) {}
-
-const ir::TensorType& Op::type(int i) const {
-  if (!has(i)) fail(fmt::format("its input {} is missing", i));
-  return file_.graph_.type(node_.input(i));
-}
-const ir::TensorType& Op::result(int i) const {
-  return file_.graph_.type(node_.outputs[static_cast<size_t>(i)]);
-}
-bool Op::is_constant(int i) const { return file_.is_constant(node_.input(i)); }
-Array Op::values(int i) const { return file_.values_of(node_.input(i)); }
+    : WrittenOp(file, file.graph().nodes[static_cast<size_t>(node)]), file_(file) {}
 
 std::string Op::input(int i, const Order& order) {
   static_cast<void>(type(i));
-  const FileWriter::Written& form = file_.written(node_.input(i), order);
+  const FileWriter::Written& form = file_.written(node().input(i), order);
   if (!form.is_bool) return form.name;
-  return add("Cast", {form.name}, {{"to", attribute(int64_t{2})}});
+  return cast(form.name, DType::u8);
 }
 
 std::string Op::condition(int i, const Order& order) {
   static_cast<void>(type(i));
-  const FileWriter::Written& form = file_.written(node_.input(i), order);
+  const FileWriter::Written& form = file_.written(node().input(i), order);
   if (form.is_bool) return form.name;
-  return add("Cast", {form.name}, {{"to", attribute(int64_t{9})}});
+  return cast(form.name, DType::boolean);
 }
 
 Order Op::order_of(int i) const {
-  const auto found = file_.values_.find(node_.input(i));
+  const auto found = file_.values_.find(node().input(i));
   if (found == file_.values_.end() || found->second.empty()) return plain_order(rank(i));
   return found->second[0].order;
 }
@@ -338,9 +303,14 @@ std::string Op::sizes(const Shape& shape) {
 
 std::string Op::add(const char* op, const std::vector<std::string>& inputs,
                     const Attributes& attributes, int results) {
-  const std::string layer =
-      node_.layer < 0 ? "" : file_.graph_.layers[static_cast<size_t>(node_.layer)].name;
-  return file_.add_node(op, layer, inputs, attributes, results);
+  return file_.add_node(op, layer(), inputs, attributes, results);
+}
+
+std::string Op::cast(const std::string& x, DType dtype) {
+  const int64_t to = type_number(dtype);
+  if (to == 0)
+    fail(fmt::format("its result is {}, which such files do not hold", to_string(dtype)));
+  return add("Cast", {x}, {{"to", attribute(to)}});
 }
 
 std::string Op::reshape(const std::string& x, const Shape& shape) {
@@ -354,7 +324,7 @@ std::string Op::reshape(const std::string& x, const Shape& shape) {
 }
 
 void Op::give(int i, const std::string& name, const Order& order, bool is_bool) {
-  file_.values_[node_.outputs[static_cast<size_t>(i)]] = {{name, order, is_bool}};
+  file_.values_[node().outputs[static_cast<size_t>(i)]] = {{name, order, is_bool}};
 }
 
 void Op::give(const std::string& name, const Order& order, Activation activation) {
@@ -365,25 +335,12 @@ void Op::give(const std::string& name, const Order& order, Activation activation
   give(name, order);
 }
 
-void Op::fail(const std::string& message) const {
-  std::string layer;
-  if (node_.layer >= 0) layer = " of " + file_.graph_.layers[static_cast<size_t>(node_.layer)].name;
-  file_.fail(fmt::format("the op {}{}: {}", node_.op->name, layer, message));
-}
-
 }  // namespace importer::onnx
 
 void export_onnx(const Graph& graph, const std::string& path) {
-  ir::Graph forward = graph.ir();
-  if (forward.outputs.empty()) throw Error(path, "the graph has no output that could be written");
-  forward.loss.reset();
-  forward.metrics.clear();
-  forward = passes::remove_dead_code(passes::specialize(forward, ir::Phase::inference));
-  const std::string bytes =
-      importer::onnx::serialize(importer::onnx::FileWriter(forward, path).run());
-  io::AtomicFile file(path);
-  file.write(bytes);
-  file.commit();
+  const ir::Graph forward = importer::inference_graph(graph, path);
+  importer::write_whole(path,
+                        importer::onnx::serialize(importer::onnx::FileWriter(forward, path).run()));
 }
 
 }  // namespace thimble

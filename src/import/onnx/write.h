@@ -15,12 +15,14 @@
 
 #include "import/onnx/item.h"
 #include "import/onnx/model.h"
-#include "ir/graph.h"
+#include "import/written.h"
 
 namespace thimble::importer::onnx {
 
 // For each axis of a tensor of the file, the axis of thimble's value: {0, 3, 1, 2} for images.
 [[nodiscard]] Order channels_first(int rank);
+// ONNX's number of an element type; 0: it has none.
+[[nodiscard]] int64_t type_number(DType dtype);
 // Whether the order moves no axis of more than one element.
 [[nodiscard]] bool keeps_elements(const Shape& shape, const Order& order);
 
@@ -33,26 +35,12 @@ using Attributes = std::map<std::string, Attribute>;
 class FileWriter;
 
 // An op that is being written.
-class Op {
+class Op : public WrittenOp {
  public:
   Op(FileWriter& file, int node);
 
-  template <class T>
-  [[nodiscard]] const T& attrs() const {
-    return node_.attrs.as<T>();
-  }
-  [[nodiscard]] std::string_view name() const { return node_.op->name; }
-  [[nodiscard]] const ir::Node& node() const { return node_; }
-  [[nodiscard]] int index() const { return index_; }
   [[nodiscard]] FileWriter& file() { return file_; }
-  [[nodiscard]] bool has(int i) const { return node_.input(i) >= 0; }
-  [[nodiscard]] const ir::TensorType& type(int i) const;
-  [[nodiscard]] const Shape& shape(int i) const { return type(i).shape; }
   [[nodiscard]] int rank(int i) const { return shape(i).rank(); }
-  [[nodiscard]] const ir::TensorType& result(int i = 0) const;
-  // Whether input i has values in the file, and these.
-  [[nodiscard]] bool is_constant(int i) const;
-  [[nodiscard]] Array values(int i) const;
 
   // The tensor of input i with its axes in thimble's order, or in another one.
   [[nodiscard]] std::string input(int i) { return input(i, plain_order(rank(i))); }
@@ -79,6 +67,8 @@ class Op {
   // Adds a node. Returns the name of its first result.
   std::string add(const char* op, const std::vector<std::string>& inputs,
                   const Attributes& attributes = {}, int results = 1);
+  // x in another type; fails where ONNX has none such.
+  std::string cast(const std::string& x, DType dtype);
   // x under another shape.
   std::string reshape(const std::string& x, const Shape& shape);
   // Result i is this tensor, with its axes in thimble's order or in another one.
@@ -88,33 +78,22 @@ class Op {
   // The result with an activation behind it.
   void give(const std::string& name, const Order& order, Activation activation);
 
-  [[noreturn]] void fail(const std::string& message) const;
-
  private:
   FileWriter& file_;
-  int index_;
-  const ir::Node& node_;
 };
 
-// How one op is written.
-struct WriteRule {
-  const char* op;
-  void (*write)(Op& op);
-};
+using WriteRule = WriteRuleOf<Op>;
 [[nodiscard]] std::span<const WriteRule> layer_writers();
 [[nodiscard]] std::span<const WriteRule> element_writers();
 [[nodiscard]] std::span<const WriteRule> shape_writers();
 [[nodiscard]] std::span<const WriteRule> recurrent_writers();
 
 // The file that is being written.
-class FileWriter {
+class FileWriter : public WrittenGraph {
  public:
-  FileWriter(const ir::Graph& graph, std::string path);
+  FileWriter(const ir::Graph& graph, const std::string& path);
   [[nodiscard]] Model run() &&;
 
-  [[nodiscard]] const ir::Graph& graph() const { return graph_; }
-  [[nodiscard]] Array values_of(int value) const;
-  [[nodiscard]] bool is_constant(int value) const;
   // Adds an initializer. Returns its name.
   std::string add_initializer(const std::string& wanted, Tensor tensor);
   // Result i of the node whose first result has this name.
@@ -132,7 +111,6 @@ class FileWriter {
     bool is_bool = false;
   };
 
-  [[noreturn]] void fail(const std::string& message) const;
   [[nodiscard]] std::string fresh(const std::string& wanted);
   [[nodiscard]] const Written& written(int value, const Order& order);
   [[nodiscard]] const Written& main_form(int value, const Order& order);
@@ -142,16 +120,13 @@ class FileWriter {
                        int results);
   [[nodiscard]] std::string open_batch();
 
-  const ir::Graph& graph_;
-  std::string path_;
   Model model_;
   std::map<int, std::vector<Written>> values_;  // the first form is the main one
-  std::set<std::string> names_;
+  std::map<std::string, int> names_;            // and how often each was wanted
   std::set<std::string> layers_;  // names of nodes, which are of the first node of a layer
   std::set<int> absorbed_;
   std::vector<std::vector<int>> readers_;  // nodes that read each value
   std::string batch_;                      // the tensor of the batch size; empty: not yet
-  int64_t bytes_ = 0;
 };
 
 // Notes the nodes that recurrent layers write with themselves.

@@ -180,30 +180,7 @@ void where_of(Op& op) {
 
 void cast_of(Op& op) {
   const Operand in = operand(op);
-  int64_t to = 0;
-  switch (op.result().dtype) {
-    case DType::f32:
-      to = 1;
-      break;
-    case DType::u8:
-      to = 2;
-      break;
-    case DType::i8:
-      to = 3;
-      break;
-    case DType::i16:
-      to = 5;
-      break;
-    case DType::i32:
-      to = 6;
-      break;
-    case DType::i64:
-      to = 7;
-      break;
-    default:
-      op.fail("such files are written with f32 and integers alone");
-  }
-  op.give(op.add("Cast", {in.x}, {{"to", attribute(to)}}), in.order);
+  op.give(0, op.cast(in.x, op.result().dtype), in.order, op.result().dtype == DType::boolean);
 }
 
 // An order after axes went away.
@@ -225,7 +202,9 @@ void reduction_of(Op& op) {
   std::set<int64_t> axes;
   for (const int64_t axis : a.axes) axes.insert(axis < 0 ? axis + rank : axis);
   for (int64_t axis = 0; a.axes.empty() && axis < rank; ++axis) axes.insert(axis);
-  const Operand in = operand(op);
+  Operand in = operand(op);
+  // Sums and means of small integers and truths have another type.
+  if (op.type(0).dtype != op.result().dtype) in.x = op.cast(in.x, op.result().dtype);
   std::vector<int64_t> places;
   for (const int64_t axis : axes) places.push_back(op.place_of(in.order, axis));
   const std::string y = op.add(operator_name, {in.x, op.integers(places)},
@@ -247,7 +226,7 @@ void argmax_of(Op& op) {
   const std::string y =
       op.add(is_max ? "ArgMax" : "ArgMin", {op.input(0)},
              {{"axis", attribute(a.axis)}, {"keepdims", attribute(int64_t{a.keepdims})}});
-  op.give(op.add("Cast", {y}, {{"to", attribute(int64_t{6})}}));
+  op.give(op.cast(y, DType::i32));
 }
 
 void softmax_of(Op& op) {

@@ -40,6 +40,7 @@ Projection projection_of(const FileWriter& file, const ir::Node& scan) {
     made.biases = {bias};
   } else if (bias >= 0) {
     const int adder = graph.data(bias).producer;
+    if (adder < 0) return made;  // an input of the model
     const ir::Node& sum = graph.nodes[static_cast<size_t>(adder)];
     if (std::string_view(sum.op->name) != "add" || !file.is_constant(sum.input(0)) ||
         !file.is_constant(sum.input(1))) {

@@ -18,11 +18,8 @@ void reshape_of(Op& op) {
 
 // No elements move: the axes of the file's tensor have other numbers in thimble's value.
 void transpose_of(Op& op) {
-  std::vector<int64_t> axes = op.attrs<TransposeAttrs>().axes;
-  for (int64_t axis = op.rank(0); axes.empty() && axis-- > 0;) axes.push_back(axis);
-  Order order;
-  for (const int64_t axis : axes)
-    order.push_back(static_cast<int>(axis < 0 ? axis + op.rank(0) : axis));
+  const std::vector<int64_t> axes = transposed_axes(op.attrs<TransposeAttrs>(), op.rank(0));
+  const Order order(axes.begin(), axes.end());
   const Order stored = op.order_of(0);
   const std::string x = op.input(0, stored);
   const Order places = inverse(order);
@@ -124,7 +121,7 @@ void gather_of(Op& op) {
 void one_hot_of(Op& op) {
   const int64_t classes = op.attrs<OneHotOptions>().classes;
   // onnxruntime has it for indices of int64.
-  const std::string index = op.add("Cast", {op.input(0)}, {{"to", attribute(int64_t{7})}});
+  const std::string index = op.cast(op.input(0), DType::i64);
   op.give(op.add("OneHot", {index, op.number(static_cast<double>(classes), DType::i64),
                             op.floats({0.0F, 1.0F}, {2})}));
 }

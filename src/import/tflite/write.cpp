@@ -7,7 +7,6 @@
 #include <cstring>
 #include <set>
 
-#include "io/atomic_file.h"
 #include "passes/passes.h"
 
 namespace thimble {
@@ -15,12 +14,11 @@ namespace tflite {
 
 namespace fb = flatbuffers;
 
+using importer::is_of_batch;
+
 namespace {
 
-constexpr int64_t kMostBytes = (int64_t{1} << 31) - (int64_t{1} << 24);
 constexpr int kPlaceholder = 127;
-
-bool is_of_batch(int64_t size) { return size != 0 && size % kBatch == 0; }
 
 // Element place(i) of `from` becomes element i.
 template <class Place>
@@ -103,12 +101,10 @@ std::vector<int64_t> open_sizes(const Shape& shape) {
   return sizes;
 }
 
-FileWriter::FileWriter(const ir::Graph& graph, std::string path)
-    : graph_(graph), path_(std::move(path)), is_circle_(path_.ends_with(".circle")) {
-  for (const auto& [name, id] : graph_.outputs) output_names_.emplace(id, name);
+FileWriter::FileWriter(const ir::Graph& graph, const std::string& path)
+    : WrittenGraph(graph, path), is_circle_(path.ends_with(".circle")) {
+  for (const auto& [name, id] : graph.outputs) output_names_.emplace(id, name);
 }
-
-void FileWriter::fail(const std::string& message) const { throw Error(path_, message); }
 
 int FileWriter::add_tensor(TensorText tensor) {
   const DType dtype = tensor.type.dtype;
@@ -121,30 +117,20 @@ int FileWriter::add_tensor(TensorText tensor) {
                        to_string(tensor.type.shape)));
     }
   }
-  if (tensor.is_constant) bytes_ += static_cast<int64_t>(tensor.data.bytes().size());
-  if (bytes_ > kMostBytes) fail("the weights take more than 2 GiB, the most of such a file");
+  if (tensor.is_constant) count(tensor.data);
   tensors_.push_back(std::move(tensor));
   return static_cast<int>(tensors_.size()) - 1;
-}
-
-Array FileWriter::values_of(int value) const {
-  const ir::ValueData& data = graph_.data(value);
-  if (data.data->elements() != data.type.shape.elements() ||
-      data.data->dtype() != data.type.dtype) {
-    fail(fmt::format("the parameter \"{}\" has no values; load or train them first", *data.name));
-  }
-  return *data.data;
 }
 
 int FileWriter::tensor_of(int value, Written layout) {
   const auto found = tensor_by_value_.find({value, static_cast<int>(layout)});
   if (found != tensor_by_value_.end()) return found->second;
-  const ir::ValueData& data = graph_.data(value);
+  const ir::ValueData& data = graph().data(value);
   TensorText tensor{*data.name, data.type, {}, false};
   const auto output = output_names_.find(value);
   if (output != output_names_.end()) tensor.name = output->second;
   if (tensor.name.empty()) tensor.name = fmt::format("value_{}", value);
-  if (data.producer < 0 && ir::is_persistent(data.role)) {
+  if (is_constant(value)) {
     tensor.is_constant = true;
     tensor.data = in_layout(values_of(value), layout);
     tensor.type.shape = tensor.data.shape();
@@ -158,23 +144,17 @@ int FileWriter::tensor_of(int value, Written layout) {
 }
 
 std::string FileWriter::run() && {
-  std::map<std::string_view, const WriteRule*> rules;
-  for (const auto list : {layer_writers(), element_writers(), shape_writers()}) {
-    for (const WriteRule& rule : list) rules[rule.op] = &rule;
-  }
   // Inputs are the first tensors.
-  for (size_t id = 0; id < graph_.values.size(); ++id) {
-    const ir::ValueData& data = graph_.values[id];
+  for (size_t id = 0; id < graph().values.size(); ++id) {
+    const ir::ValueData& data = graph().values[id];
     if (data.producer >= 0) continue;
     if (data.role == ir::Role::input) {
       static_cast<void>(tensor_of(static_cast<int>(id), Written::same));
     }
   }
-  for (const ir::Node& node : graph_.nodes) {
+  for (const ir::Node& node : graph().nodes) {
     Op op(*this, node);
-    const auto rule = rules.find(node.op->name);
-    if (rule == rules.end()) op.fail("thimble knows no operator for it");
-    rule->second->write(op);
+    importer::write_by_rule(op, {layer_writers(), element_writers(), shape_writers()});
   }
   return finish();
 }
@@ -220,14 +200,14 @@ std::string FileWriter::finish() {
     tensors.push_back(made.Finish());
   }
   std::vector<int32_t> inputs;
-  for (size_t id = 0; id < graph_.values.size(); ++id) {
-    const ir::ValueData& data = graph_.values[id];
+  for (size_t id = 0; id < graph().values.size(); ++id) {
+    const ir::ValueData& data = graph().values[id];
     if (data.producer < 0 && data.role == ir::Role::input) {
       inputs.push_back(tensor_of(static_cast<int>(id), Written::same));
     }
   }
   std::vector<int32_t> outputs;
-  for (const auto& [name, id] : graph_.outputs) outputs.push_back(tensor_of(id, Written::same));
+  for (const auto& [name, id] : graph().outputs) outputs.push_back(tensor_of(id, Written::same));
   const auto graph =
       CreateSubGraph(builder_, builder_.CreateVector(tensors), builder_.CreateVector(inputs),
                      builder_.CreateVector(outputs), builder_.CreateVector(operators_),
@@ -252,22 +232,11 @@ std::string FileWriter::finish() {
   return {reinterpret_cast<const char*>(builder_.GetBufferPointer()), builder_.GetSize()};
 }
 
-const ir::TensorType& Op::type(int i) const {
-  if (!has(i)) fail(fmt::format("its input {} is missing", i));
-  return file_.graph_.type(node_.input(i));
-}
-const ir::TensorType& Op::result(int i) const {
-  return file_.graph_.type(node_.outputs[static_cast<size_t>(i)]);
-}
-bool Op::is_constant(int i) const {
-  const ir::ValueData& data = file_.graph_.data(node_.input(i));
-  return data.producer < 0 && ir::is_persistent(data.role);
-}
-Array Op::values(int i) const { return file_.values_of(node_.input(i)); }
+Op::Op(FileWriter& file, const ir::Node& node) : WrittenOp(file, node), file_(file) {}
 
 int Op::input(int i, Written layout) {
   static_cast<void>(type(i));
-  return file_.tensor_of(node_.input(i), layout);
+  return file_.tensor_of(node().input(i), layout);
 }
 
 int Op::bias(int i, int64_t channels, int x, int weight, bool joins_equal) {
@@ -285,7 +254,7 @@ int Op::bias(int i, int64_t channels, int x, int weight, bool joins_equal) {
   const Array numbers = has(i) ? values(i) : Array(DType::i32, {channels});
   const ir::TensorType made{
       DType::i32, {channels}, std::make_shared<const Quantization>(std::move(q))};
-  const std::string name = has(i) ? *file_.graph_.data(node_.input(i)).name : "bias";
+  const std::string name = has(i) ? *file_.graph().data(node().input(i)).name : "bias";
   return file_.add_tensor({name, made, numbers, true});
 }
 
@@ -296,7 +265,7 @@ int Op::rows(int i) {
   const ir::TensorType made{
       from.dtype, from.shape,
       std::make_shared<const Quantization>(Quantization{{scales[0]}, {}, std::nullopt})};
-  return file_.add_tensor({*file_.graph_.data(node_.input(i)).name, made, values(i), true});
+  return file_.add_tensor({*file_.graph().data(node().input(i)).name, made, values(i), true});
 }
 
 int Op::like_input(double value) {
@@ -324,7 +293,7 @@ int Op::between(const ir::TensorType& type) {
   return file_.add_tensor({fmt::format("between_{}", file_.tensors_.size()), type, {}, false});
 }
 int Op::output(int i) {
-  return file_.tensor_of(node_.outputs[static_cast<size_t>(i)], Written::same);
+  return file_.tensor_of(node().outputs[static_cast<size_t>(i)], Written::same);
 }
 
 fb::FlatBufferBuilder& Op::builder() { return file_.builder_; }
@@ -341,7 +310,7 @@ void Op::add(int code, int version, const Options& options, const std::vector<in
 }
 
 void Op::pass() {
-  const int y = node_.outputs[0];
+  const int y = node().outputs[0];
   if (file_.output_names_.count(y) != 0) {  // it has a name of its own
     const auto shape = builder().CreateVector(as_int32(open_sizes(result().shape)));
     return add(22, 1,
@@ -351,25 +320,11 @@ void Op::pass() {
   file_.tensor_by_value_[{y, static_cast<int>(Written::same)}] = input(0);
 }
 
-void Op::fail(const std::string& message) const {
-  std::string layer;
-  if (node_.layer >= 0) layer = " of " + file_.graph_.layers[static_cast<size_t>(node_.layer)].name;
-  file_.fail(fmt::format("the op {}{}: {}", node_.op->name, layer, message));
-}
-
 }  // namespace tflite
 
 void export_tflite(const Graph& graph, const std::string& path) {
-  ir::Graph forward = graph.ir();
-  if (forward.outputs.empty()) throw Error(path, "the graph has no output that could be written");
-  forward.loss.reset();
-  forward.metrics.clear();
-  forward = passes::fuse_epilogues(
-      passes::remove_dead_code(passes::specialize(forward, ir::Phase::inference)));
-  const std::string bytes = tflite::FileWriter(forward, path).run();
-  io::AtomicFile file(path);
-  file.write(bytes);
-  file.commit();
+  const ir::Graph forward = passes::fuse_epilogues(importer::inference_graph(graph, path));
+  importer::write_whole(path, tflite::FileWriter(forward, path).run());
 }
 
 }  // namespace thimble

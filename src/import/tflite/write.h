@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "import/tflite/file.h"
-#include "ir/graph.h"
+#include "import/written.h"
 #include "tflite_generated.h"
 
 namespace thimble::tflite {
@@ -33,22 +33,11 @@ struct Options {
 class FileWriter;
 
 // An op that is being written.
-class Op {
+class Op : public importer::WrittenOp {
  public:
-  Op(FileWriter& file, const ir::Node& node) : file_(file), node_(node) {}
+  Op(FileWriter& file, const ir::Node& node);
 
-  template <class T>
-  [[nodiscard]] const T& attrs() const {
-    return node_.attrs.as<T>();
-  }
-  [[nodiscard]] bool has(int i) const { return node_.input(i) >= 0; }
-  [[nodiscard]] const ir::TensorType& type(int i) const;
-  [[nodiscard]] const Shape& shape(int i) const { return type(i).shape; }
-  [[nodiscard]] const ir::TensorType& result(int i = 0) const;
   [[nodiscard]] bool is_int8(int i = 0) const { return type(i).dtype == DType::i8; }
-  // Whether input i has values in the file.
-  [[nodiscard]] bool is_constant(int i) const;
-  [[nodiscard]] Array values(int i) const;
 
   // The tensor of input i; of weights in a layout.
   [[nodiscard]] int input(int i, Written layout = Written::same);
@@ -85,18 +74,11 @@ class Op {
   // Result i is the same as input 0: no operator is written.
   void pass();
 
-  [[noreturn]] void fail(const std::string& message) const;
-
  private:
   FileWriter& file_;
-  const ir::Node& node_;
 };
 
-// How one op is written.
-struct WriteRule {
-  const char* op;
-  void (*write)(Op& op);
-};
+using WriteRule = importer::WriteRuleOf<Op>;
 [[nodiscard]] std::span<const WriteRule> layer_writers();
 [[nodiscard]] std::span<const WriteRule> element_writers();
 [[nodiscard]] std::span<const WriteRule> shape_writers();
@@ -110,9 +92,9 @@ struct WriteRule {
 [[nodiscard]] std::vector<int64_t> open_sizes(const Shape& shape);
 
 // The file that is being written.
-class FileWriter {
+class FileWriter : public importer::WrittenGraph {
  public:
-  FileWriter(const ir::Graph& graph, std::string path);
+  FileWriter(const ir::Graph& graph, const std::string& path);
   // The bytes of the file.
   [[nodiscard]] std::string run() &&;
 
@@ -132,14 +114,10 @@ class FileWriter {
     }
   };
 
-  [[noreturn]] void fail(const std::string& message) const;
   [[nodiscard]] int add_tensor(TensorText tensor);
   [[nodiscard]] int tensor_of(int value, Written layout);
-  [[nodiscard]] Array values_of(int value) const;
   [[nodiscard]] std::string finish();
 
-  const ir::Graph& graph_;
-  std::string path_;
   bool is_circle_;
   flatbuffers::FlatBufferBuilder builder_{1 << 16};
   std::vector<TensorText> tensors_;
@@ -148,7 +126,6 @@ class FileWriter {
   std::map<Code, uint32_t> codes_;
   std::vector<Code> code_order_;
   std::vector<flatbuffers::Offset<Operator>> operators_;
-  int64_t bytes_ = 0;
 };
 
 }  // namespace thimble::tflite

@@ -18,9 +18,7 @@ void reshape_of(Op& op) {
 }
 
 void transpose_of(Op& op) {
-  std::vector<int64_t> axes = op.attrs<TransposeAttrs>().axes;
-  for (int64_t axis = op.shape(0).rank(); axes.empty() && axis-- > 0;) axes.push_back(axis);
-  if (axes.size() != static_cast<size_t>(op.shape(0).rank())) op.fail("has no order of its axes");
+  const auto axes = transposed_axes(op.attrs<TransposeAttrs>(), op.shape(0).rank());
   op.add(39, op.options(BuiltinOptions_TransposeOptions, CreateEmptyOptions(op.builder())),
          {op.input(0), op.numbers(axes)}, {op.output()});
 }
@@ -60,7 +58,7 @@ void slice_of(Op& op) {
     const int64_t given = a.axes.empty() ? static_cast<int64_t>(i) : a.axes[i];
     const auto axis = static_cast<size_t>(given < 0 ? given + static_cast<int64_t>(rank) : given);
     const int64_t size = op.shape(0)[static_cast<int>(axis)];
-    if (size % kBatch == 0 && size != 0) op.fail("the batch is open");
+    if (importer::is_of_batch(size)) op.fail("the batch is open");
     starts[axis] = std::clamp<int64_t>(a.starts[i], -size, size);
     open_start &= ~(1 << axis);
     steps[axis] = a.steps.empty() ? 1 : a.steps[i];

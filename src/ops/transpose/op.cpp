@@ -15,14 +15,8 @@
 namespace thimble::ops::transpose_impl {
 namespace {
 
-// The attribute with every axis in [0, rank).
 std::vector<int64_t> order_of(int rank, const ir::Attrs& attrs) {
-  std::vector<int64_t> axes = attrs.as<TransposeAttrs>().axes;
-  if (axes.empty()) {
-    for (int axis = rank - 1; axis >= 0; --axis) axes.push_back(axis);
-  }
-  for (int64_t& axis : axes) axis = axis < 0 ? axis + rank : axis;
-  return axes;
+  return transposed_axes(attrs.as<TransposeAttrs>(), rank);
 }
 
 std::vector<ir::TensorType> infer(const ir::InferContext& c) {

@@ -4,10 +4,10 @@
 
 #include "cli/process.h"
 
-namespace thimble::test::export_onnx_cli_test {
+namespace thimble::test::export_model_cli_test {
 namespace {
 
-TEST(export_onnx, writes_what_import_reads) {
+TEST(export_model, writes_what_import_reads) {
   const TemporaryFolder folder;
   Graph g;
   const Value x = g.input("image", {8, 8, 1});
@@ -15,9 +15,10 @@ TEST(export_onnx, writes_what_import_reads) {
   g.minimize(softmax_cross_entropy(scores, g.label("digit")));
   g.output("scores", softmax(scores));
   save_model(g, folder / "m.safetensors");
-  for (const char* const name : {"m.onnx"}) {
-    const Outcome made =
-        run({"export-onnx", folder / "m.safetensors", "-o", folder / name, "--json"});
+  const std::pair<const char*, const char*> files[] = {
+      {"export-tflite", "m.tflite"}, {"export-tflite", "m.circle"}, {"export-onnx", "m.onnx"}};
+  for (const auto& [command, name] : files) {
+    const Outcome made = run({command, folder / "m.safetensors", "-o", folder / name, "--json"});
     ASSERT_EQ(made.code, 0) << made.err;
     EXPECT_EQ(keys(last_line_json(made.out)), "file bytes");
     const Outcome read = run({"import", folder / name, "--loss", "softmax_cross_entropy", "--label",
@@ -30,18 +31,28 @@ TEST(export_onnx, writes_what_import_reads) {
   EXPECT_EQ(planned.code, 0) << planned.err;
 }
 
-TEST(export_onnx, refuses_other_names_and_ops) {
+TEST(export_model, refuses_other_names_and_ops) {
   const TemporaryFolder folder;
-  const Outcome name = run({"export-onnx", "lenet5", "-o", folder / "m.tflite"});
-  EXPECT_EQ(name.code, 2);
-  EXPECT_NE(name.err.find("ends in .onnx"), std::string::npos) << name.err;
   Graph g;
   g.output("y", erfc(g.input("x", {2})));
   save_model(g, folder / "m.safetensors");
-  const Outcome op = run({"export-onnx", folder / "m.safetensors", "-o", folder / "m.onnx"});
-  EXPECT_EQ(op.code, 1);
-  EXPECT_NE(op.err.find("the op erfc"), std::string::npos) << op.err;
+  struct Case {
+    const char* command;
+    const char* wrong;
+    const char* endings;
+    const char* name;
+  };
+  const Case cases[] = {{"export-tflite", "m.onnx", "ends in .tflite or .circle", "m.tflite"},
+                        {"export-onnx", "m.tflite", "ends in .onnx", "m.onnx"}};
+  for (const Case& c : cases) {
+    const Outcome name = run({c.command, "lenet5", "-o", folder / c.wrong});
+    EXPECT_EQ(name.code, 2);
+    EXPECT_NE(name.err.find(c.endings), std::string::npos) << name.err;
+    const Outcome op = run({c.command, folder / "m.safetensors", "-o", folder / c.name});
+    EXPECT_EQ(op.code, 1);
+    EXPECT_NE(op.err.find("the op erfc"), std::string::npos) << op.err;
+  }
 }
 
 }  // namespace
-}  // namespace thimble::test::export_onnx_cli_test
+}  // namespace thimble::test::export_model_cli_test
