@@ -41,6 +41,63 @@ size_t weight_bytes(const TensorInfo& tensor) {
   return static_cast<size_t>(tensor.shape.elements()) * element_bytes(tensor.type);
 }
 
+template <class Vector>
+uint64_t vector_bytes(const Vector* vector) {
+  return vector == nullptr ? 0 : uint64_t{vector->size()} * sizeof(*vector->data());
+}
+
+template <class Vector, class Bytes>
+uint64_t bytes_of_all(const Vector* tables, const Bytes& bytes_of) {
+  uint64_t total = 0;
+  for (uint32_t i = 0; tables != nullptr && i < tables->size(); ++i) {
+    total += bytes_of(*tables->Get(i));
+  }
+  return total;
+}
+
+// What a copy of every vector of a file takes. Several tables of a hostile file may have the same
+// vector, of which there would be many copies.
+uint64_t copied_bytes(const Model& model) {
+  const auto of_tensor = [](const Tensor& tensor) {
+    const QuantizationParameters* const q = tensor.quantization();
+    const uint64_t scales = q == nullptr
+                                ? 0
+                                : vector_bytes(q->min()) + vector_bytes(q->max()) +
+                                      vector_bytes(q->scale()) + vector_bytes(q->zero_point());
+    return vector_bytes(tensor.shape()) + vector_bytes(tensor.shape_signature()) +
+           vector_bytes(tensor.name()) + scales;
+  };
+  const auto of_operator = [](const Operator& info) {
+    const ReshapeOptions* const reshape = info.builtin_options_as_ReshapeOptions();
+    const SqueezeOptions* const squeeze = info.builtin_options_as_SqueezeOptions();
+    return vector_bytes(info.inputs()) + vector_bytes(info.outputs()) +
+           vector_bytes(info.custom_options()) +
+           (reshape == nullptr ? 0 : vector_bytes(reshape->new_shape())) +
+           (squeeze == nullptr ? 0 : vector_bytes(squeeze->squeeze_dims()));
+  };
+  const auto of_graph = [&](const SubGraph& graph) {
+    return bytes_of_all(graph.tensors(), of_tensor) + bytes_of_all(graph.operators(), of_operator) +
+           vector_bytes(graph.inputs()) + vector_bytes(graph.outputs()) +
+           vector_bytes(graph.name());
+  };
+  const auto of_map = [](const TensorMap& map) { return vector_bytes(map.name()); };
+  const auto of_signature = [&](const SignatureDef& signature) {
+    return bytes_of_all(signature.inputs(), of_map) + bytes_of_all(signature.outputs(), of_map) +
+           vector_bytes(signature.signature_key()) + vector_bytes(signature.deprecated_tag());
+  };
+  const auto of_code = [](const OperatorCode& code) { return vector_bytes(code.custom_code()); };
+  const auto of_buffer = [](const Buffer& buffer) { return vector_bytes(buffer.data()); };
+  const auto of_metadata = [](const Metadata& entry) { return vector_bytes(entry.name()); };
+  const auto of_external = [](const ExternalBuffer& e) { return vector_bytes(e.packing()); };
+  const auto of_group = [](const ExternalBufferGroup& g) { return vector_bytes(g.name()); };
+  return bytes_of_all(model.buffers(), of_buffer) + bytes_of_all(model.operator_codes(), of_code) +
+         bytes_of_all(model.metadata(), of_metadata) +
+         bytes_of_all(model.signature_defs(), of_signature) +
+         bytes_of_all(model.external_buffers(), of_external) +
+         bytes_of_all(model.external_buffer_groups(), of_group) +
+         bytes_of_all(model.subgraphs(), of_graph);
+}
+
 }  // namespace
 
 uint32_t structure_of(const File& file) {
@@ -154,13 +211,9 @@ std::string with_contents(const File& file,
     throw Error(file.name(), fmt::format("tensor {}: {}", number, message));
   };
   const Model& table = *GetModel(file.bytes().data());
-  // Several buffers of a hostile file may be the same bytes, of which there would be many copies.
-  uint64_t total = 0;
-  for (uint32_t i = 0; table.buffers() != nullptr && i < table.buffers()->size(); ++i) {
-    const auto* const data = table.buffers()->Get(i)->data();
-    total += data == nullptr ? 0 : data->size();
+  if (copied_bytes(table) > 2 * uint64_t{file.bytes().size()}) {  // names may be shared
+    throw Error(file.name(), "has buffers or other vectors that overlap");
   }
-  if (total > file.bytes().size()) throw Error(file.name(), "has buffers that overlap");
   ModelT model;
   table.UnPackTo(&model);
   if (std::any_of(model.buffers.begin(), model.buffers.end(),
