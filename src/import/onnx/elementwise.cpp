@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 
+#include "import/onnx/steps.h"
 #include "import/onnx/table.h"
 
 namespace thimble::importer::onnx {
@@ -181,6 +182,11 @@ Value bounded_by_values(Value x, Value low, Value high) {
   return x;
 }
 
+void relu_node(Node& node) {
+  if (are_bounds_of_steps(node, 0.0, INFINITY)) return node.give(0, node.item(0));
+  unary<relu>(node);
+}
+
 void clip_node(Node& node) {
   const auto bound = [&](size_t i, const char* name) -> std::optional<double> {
     if (node.opset() < 11) {
@@ -193,6 +199,9 @@ void clip_node(Node& node) {
   const bool computed = node.opset() >= 11 &&
                         ((node.has(1) && !node.is_known(1)) || (node.has(2) && !node.is_known(2)));
   Item item = node.item(0);
+  if (low && !computed && are_bounds_of_steps(node, *low, high.value_or(INFINITY))) {
+    return node.give(0, std::move(item));
+  }
   item.value = node.stored(0, item.order);
   item.known.reset();
   item.weight.reset();
@@ -242,7 +251,7 @@ void add_elementwise(Conversions& table) {
   table["Tan"] = {unary<tan>};
   table["Tanh"] = {unary<tanh>};
   table["Sigmoid"] = {unary<sigmoid>};
-  table["Relu"] = {unary<relu>};
+  table["Relu"] = {relu_node};
   table["Softsign"] = {unary<softsign>};
   table["Mish"] = {unary<mish>};
   table["HardSwish"] = {unary<hard_swish>};

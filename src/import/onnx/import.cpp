@@ -17,6 +17,8 @@ namespace {
 // Operators that read images as [N, C, ...], and those that leave the meaning of axes alone.
 const std::set<std::string>& image_operators() {
   static const std::set<std::string> names{"Conv",
+                                           "ConvInteger",
+                                           "QLinearConv",
                                            "ConvTranspose",
                                            "MaxPool",
                                            "AveragePool",

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "import/onnx/node.h"
+#include "import/onnx/steps.h"
 #include "import/onnx/table.h"
 #include "io/json/parse.h"
 #include "ir/names.h"
@@ -64,6 +65,7 @@ void Importer::run(Scope& scope) {
     for (const std::string& input : node.inputs) readers_[input].push_back(&node);
   }
   for (const ValueInfo& output : model_.graph.outputs) readers_[output.name].push_back(nullptr);
+  for (const NodeDef& node : model_.graph.nodes) note_inner_readers(node);
   for (const auto& [name, tensor] : model_.graph.initializers) {
     Item item{.known = tensor.values, .is_bool = tensor.is_bool};
     if (tensor.is_weight && is_floating(tensor.values.dtype()) &&
@@ -78,6 +80,19 @@ void Importer::run(Scope& scope) {
   add_nodes(model_.graph.nodes, scope, model_.opsets, 0);
 }
 
+void Importer::note_inner_readers(const NodeDef& node) {
+  for (const auto& [name, attribute] : node.attributes) {
+    if (!attribute.graph) continue;
+    for (const NodeDef& inner : attribute.graph->nodes) {
+      for (const std::string& input : inner.inputs) readers_[input].push_back(nullptr);
+      note_inner_readers(inner);
+    }
+    for (const ValueInfo& output : attribute.graph->outputs) {
+      readers_[output.name].push_back(nullptr);
+    }
+  }
+}
+
 std::vector<WeightLayout> Importer::layouts() const {
   std::vector<WeightLayout> all;
   for (const std::shared_ptr<Weight>& weight : weights_) {
@@ -85,6 +100,11 @@ std::vector<WeightLayout> Importer::layouts() const {
     all.push_back({weight->name, weight->made.name(), weight->full, weight->order});
   }
   return all;
+}
+
+std::vector<const NodeDef*> Importer::readers_of(const std::string& name) const {
+  const auto found = readers_.find(name);
+  return found == readers_.end() ? std::vector<const NodeDef*>() : found->second;
 }
 
 const NodeDef* Importer::only_reader(const std::string& name) const {
@@ -111,7 +131,31 @@ std::optional<Array> Importer::known(const Item& item) {
   return item.weight ? transposed(*item.known, item.order) : *item.known;
 }
 
+Value Importer::rounded(const Value& x, const Steps& steps, int axis) {
+  const Value scale = constant(Array(steps.scales, {static_cast<int64_t>(steps.scales.size())}));
+  return fake_quantize(x, scale, {.zero_point = steps.zero_point, .axis = axis});
+}
+
 Value Importer::weight(const Item& item, const Order& order, const Shape& shape) {
+  const Value made = unrounded(item, order, shape);
+  if (!item.steps) return made;
+  if (item.steps->scales.size() == 1) return rounded(made, *item.steps);
+  if (item.known->shape() != item.steps->shape) return made;
+  // The axis of the scales, behind as many elements as in the wanted order.
+  int64_t before = 1;
+  for (const int axis : order) {
+    const int place = item.order[static_cast<size_t>(axis)];
+    if (place == item.steps->axis) break;
+    before *= item.known->shape()[place];
+  }
+  int axis = 0;
+  for (int64_t passed = 1; axis < shape.rank() && passed < before; ++axis) passed *= shape[axis];
+  const auto count = static_cast<int64_t>(item.steps->scales.size());
+  while (axis < shape.rank() && shape[axis] == 1) ++axis;
+  return axis < shape.rank() && shape[axis] == count ? rounded(made, *item.steps, axis) : made;
+}
+
+Value Importer::unrounded(const Item& item, const Order& order, const Shape& shape) {
   Weight& weight = *item.weight;
   Order axes;  // of the initializer, as they are wanted
   for (const int axis : order) axes.push_back(item.order[static_cast<size_t>(axis)]);
@@ -327,6 +371,14 @@ void Importer::fold(const NodeDef& node, Scope& scope, const std::function<void(
   }
 }
 
+void Importer::hand_on_steps(const NodeDef& node, Scope& scope) {
+  if (!keeps_steps(node) || node.inputs.empty()) return;
+  const Item* const from = scope.find(node.inputs[0]);
+  const auto to = scope.items.find(node.outputs[0]);
+  if (from == nullptr || !from->is_value() || to == scope.items.end()) return;
+  to->second.steps = from->steps;
+}
+
 void Importer::add_node(const NodeDef& node, Scope& scope, const Opsets& opsets, int depth) {
   try {
     if (node.outputs.empty()) throw Error(path_, "it has no result");
@@ -357,6 +409,7 @@ void Importer::add_node(const NodeDef& node, Scope& scope, const Opsets& opsets,
     }
     if (node.name.empty() || !ir::name_error(node.name).empty() || ir::is_own_name(node.name)) {
       convert->convert(context);
+      hand_on_steps(node, scope);
       return;
     }
     const int times = ++layers_[node.name];
@@ -366,6 +419,7 @@ void Importer::add_node(const NodeDef& node, Scope& scope, const Opsets& opsets,
     const ir::LayerScope layer(*graph_, type.c_str(),
                                times == 1 ? node.name : fmt::format("{}_{}", node.name, times));
     convert->convert(context);
+    hand_on_steps(node, scope);
   } catch (const Error& error) {
     const std::string what = error.where() == path_
                                  ? std::string(error.what()).substr(path_.size() + 3)

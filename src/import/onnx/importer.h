@@ -63,6 +63,13 @@ class Importer {
   // The nodes of a graph within a node, as `If` has them. Returns the items of its outputs.
   std::vector<Item> add_graph(const GraphDef& inner, const Scope& outer, const Opsets& opsets,
                               int depth);
+  // A constant of the graph.
+  Value constant(const Array& values);
+  // x, of f32, rounded to steps; axis: which several scales count.
+  Value rounded(const Value& x, const Steps& steps, int axis = 0);
+  // The nodes that read this tensor of the main graph; null: an output of the model, or a node of a
+  // graph within a node.
+  [[nodiscard]] std::vector<const NodeDef*> readers_of(const std::string& name) const;
   // The node that alone reads this tensor of the main graph; null: there are several or none.
   [[nodiscard]] const NodeDef* only_reader(const std::string& name) const;
   // The node has been imported together with another one.
@@ -72,10 +79,13 @@ class Importer {
   void add_node(const NodeDef& node, Scope& scope, const Opsets& opsets, int depth);
   void call(const FunctionDef& function, const NodeDef& node, Scope& scope, int depth);
   [[nodiscard]] const FunctionDef* function_of(const NodeDef& node) const;
+  void note_inner_readers(const NodeDef& node);
+  // Where the node's operator keeps integers, its result has the steps of its input.
+  static void hand_on_steps(const NodeDef& node, Scope& scope);
   void fold(const NodeDef& node, Scope& scope, const std::function<void()>& convert);
   void check_rank(const Item& item, const Order& order) const;
   Value weight(const Item& item, const Order& order, const Shape& shape);
-  Value constant(const Array& values);
+  Value unrounded(const Item& item, const Order& order, const Shape& shape);
   [[nodiscard]] std::string new_name(const std::string& wanted);
 
   std::string path_;

@@ -39,6 +39,17 @@ struct Flattened {
   Order order;
 };
 
+// Steps of int8, which numbers are rounded to: scale * (integer - zero_point). uint8 is int8 with a
+// zero point that is 128 less.
+struct Steps {
+  std::vector<float> scales;  // one, or one for each index of `axis`
+  int64_t zero_point = 0;
+  int axis = 0;  // of `shape`
+  Shape shape;   // of weights
+  bool is_unsigned = false;
+  bool operator==(const Steps&) const = default;
+};
+
 struct Item {
   // One of: numbers that are known when importing, an initializer, a value of the graph.
   std::optional<Array> known;  // in ONNX order; of an initializer, too
@@ -46,6 +57,9 @@ struct Item {
   Value value;
   Order order;  // of value, or of the axes of known where weight is set
   std::optional<Flattened> flattened;
+  // Of a weight: what it is rounded to where it is read. Of a value: the tensor has the integers of
+  // these steps, the value their numbers in f32.
+  std::shared_ptr<const Steps> steps;
   bool is_bool = false;   // held as u8
   bool of_shape = false;  // known numbers that may hold the open batch size
 

@@ -22,11 +22,13 @@ class Node {
         opsets_(opsets),
         depth_(depth) {}
 
-  [[nodiscard]] Importer& importer() { return importer_; }
+  [[nodiscard]] Importer& importer() const { return importer_; }
   [[nodiscard]] ir::Graph& graph() { return importer_.graph(); }
   [[nodiscard]] const NodeDef& def() const { return def_; }
   [[nodiscard]] const std::string& op() const { return def_.op; }
   [[nodiscard]] int64_t opset() const { return opset_; }
+  // Whether it is one of the model's own, not of a function or of a graph within a node.
+  [[nodiscard]] bool is_main() const { return depth_ == 0; }
   [[noreturn]] void fail(const std::string& what) const;
   void require(bool fine, const std::string& what) const {
     if (!fine) fail(what);

@@ -1,4 +1,6 @@
 // Matrix products.
+#include "import/onnx/products.h"
+
 #include <thimble/ops.h>
 
 #include <algorithm>
@@ -14,8 +16,8 @@ bool is_flat_image(const Item& x) {
          x.flattened->order[0] == 0;
 }
 
-// The weight of a dense layer, [units, features], from a matrix [features, units] (or its
-// transpose) that multiplies x. Where x is a flattened image, the features follow its order.
+}  // namespace
+
 Value dense_weight(Node& node, const Item& x, Item matrix, bool is_transposed) {
   if (matrix.order != plain_order(2)) {
     matrix.order = plain_order(2);
@@ -32,6 +34,13 @@ Value dense_weight(Node& node, const Item& x, Item matrix, bool is_transposed) {
   dims.insert(is_transposed ? dims.begin() : dims.end(), units);
   Item wide = matrix;
   wide.known = matrix.known->reshaped(Shape(dims));
+  if (matrix.steps && matrix.steps->shape == shape) {
+    Steps steps = *matrix.steps;
+    steps.shape = Shape(dims);
+    // The units are the first or the last axis in both.
+    steps.axis = steps.axis == (is_transposed ? 0 : 1) ? (is_transposed ? 0 : spread) : -1;
+    wide.steps = std::make_shared<const Steps>(std::move(steps));
+  }
   wide.order = plain_order(spread + 1);
   Order axes{is_transposed ? 0 : spread};
   for (const int axis : x.flattened->order) {
@@ -40,15 +49,17 @@ Value dense_weight(Node& node, const Item& x, Item matrix, bool is_transposed) {
   return node.importer().value(wide, axes, {units, shape.elements() / units});
 }
 
+Value features_of(Node& node, size_t i) {
+  const Item& item = node.item(i);
+  return is_flat_image(item) ? item.value : node.value(i);
+}
+
+namespace {
+
 bool is_matrix_weight(const Node& node, size_t i) {
   const Item& item = node.item(i);
   return item.weight && item.rank() == 2 && item.dtype() == DType::f32 &&
          item.shape().elements() > 0;
-}
-
-Value features_of(Node& node, size_t i) {
-  const Item& item = node.item(i);
-  return is_flat_image(item) ? item.value : node.value(i);
 }
 
 // The vector that the only reader of a product adds to it: the bias of a dense layer.
