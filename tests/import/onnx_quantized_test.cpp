@@ -222,6 +222,71 @@ TEST(onnx_quantized, both_forms_train) {
   }
 }
 
+std::vector<std::string> operators_of(const OnnxFile& file) {
+  std::vector<std::string> names;
+  for (const auto& node : importer::onnx::parse_model("m.onnx", file.bytes(), false).graph.nodes) {
+    if (node.op != "DequantizeLinear") names.push_back(node.op);
+  }
+  return names;
+}
+
+// Those of onnxruntime's own domain: an operator on f32 whose result is rounded.
+TEST(onnx_quantized, operators_of_onnxruntime_are_expanded) {
+  OnnxFile file;
+  file.input("x", {-1, 4}, kInt8).output("y");
+  file.floats("s", {}, {0.5F}).floats("channels", {3}, kChannels);
+  integers(file, "z", {}, kInt8, {0});
+  integers(file, "zeros", {3}, kInt8, {0, 0, 0});
+  integers(file, "w", {4, 3}, kInt8, drawn(12, 1));
+  integers(file, "b", {3}, kInt32, kBias);
+  const std::string domain = "com.microsoft";
+  const std::vector<std::string> scale{"s", "z"};
+  const auto add = [&](const std::string& op, std::vector<std::string> inputs,
+                       const std::string& y) -> onnx_file::NodeProto& {
+    auto& node = file.node(op, inputs, y);
+    node.set_domain(domain);
+    return node;
+  };
+  add("QLinearAdd", {"x", "s", "z", "x", "s", "z", "s", "z"}, "twice");
+  set_integer(add("QLinearConcat", {"s", "z", "x", "s", "z", "twice", "s", "z"}, "wide"), "axis",
+              1);
+  add("QLinearSigmoid", {"wide", "s", "z", "s", "z"}, "gate");
+  add("QLinearMul", {"wide", "s", "z", "gate", "s", "z", "s", "z"}, "gated");
+  add("QGemm", {"x", "s", "z", "w", "channels", "zeros", "b"}, "y");
+  EXPECT_EQ(operators_of(file), (std::vector<std::string>{
+                                    "Add", "QuantizeLinear", "Concat", "QuantizeLinear", "Sigmoid",
+                                    "QuantizeLinear", "Mul", "QuantizeLinear", "Gemm"}));
+  const Array x(std::vector<int8_t>{1, -2, 3, 4}, {1, 4});
+  std::vector<float> y;
+  for (size_t u = 0; u < 3; ++u) {
+    int32_t sum = kBias[u];
+    for (size_t i = 0; i < 4; ++i) sum += x.as<int8_t>()[i] * drawn(12, 1)[i * 3 + u];
+    y.push_back(static_cast<float>(sum) * kChannels[u] * 0.5F);
+  }
+  EXPECT_EQ(Predictor(imported(file), 1).run({{"x", x}}).at("y").floats(), y);
+  // A scale that is computed, and images with channels last, are not.
+  file.input("t", {-1, 4});
+  add("QLinearSigmoid", {"x", "t", "z", "s", "z"}, "other");
+  set_integer(add("QLinearGlobalAveragePool", {"x", "s", "z", "s", "z"}, "pool"), "channels_last",
+              1);
+  EXPECT_EQ(operators_of(file).at(9), "QLinearSigmoid");
+  EXPECT_EQ(operators_of(file).at(10), "QLinearGlobalAveragePool");
+  EXPECT_THROW(static_cast<void>(imported(file)), Error);
+}
+
+TEST(onnx_quantized, weights_are_not_copied_without_end) {
+  OnnxFile file = network({.operators = true});
+  for (int i = 0; i < 20; ++i) {
+    file.node("DequantizeLinear", {"m", "sm", "zm"}, "copy" + std::to_string(i));
+  }
+  try {
+    static_cast<void>(imported(file));
+    FAIL() << "expected an error";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("over and over"), std::string::npos) << error.what();
+  }
+}
+
 // Results that something else than a quantized operator reads are integers.
 TEST(onnx_quantized, integers_that_are_read_as_such_stay_integers) {
   OnnxFile file = network({.operators = true});

@@ -68,6 +68,7 @@ void Importer::run(Scope& scope) {
   for (const NodeDef& node : model_.graph.nodes) note_inner_readers(node);
   for (const auto& [name, tensor] : model_.graph.initializers) {
     Item item{.known = tensor.values, .is_bool = tensor.is_bool};
+    initial_ += tensor.values.elements();
     if (tensor.is_weight && is_floating(tensor.values.dtype()) &&
         tensor.values.shape().rank() > 0) {
       item.weight =
@@ -105,6 +106,13 @@ std::vector<WeightLayout> Importer::layouts() const {
 std::vector<const NodeDef*> Importer::readers_of(const std::string& name) const {
   const auto found = readers_.find(name);
   return found == readers_.end() ? std::vector<const NodeDef*>() : found->second;
+}
+
+void Importer::count_dequantized(int64_t elements) {
+  dequantized_ += elements;
+  if (dequantized_ > 4 * initial_) {  // some files have a node for each reader
+    throw Error(path_, "it dequantizes the same initializers over and over");
+  }
 }
 
 const NodeDef* Importer::only_reader(const std::string& name) const {

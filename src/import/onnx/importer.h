@@ -72,6 +72,9 @@ class Importer {
   [[nodiscard]] std::vector<const NodeDef*> readers_of(const std::string& name) const;
   // The node that alone reads this tensor of the main graph; null: there are several or none.
   [[nodiscard]] const NodeDef* only_reader(const std::string& name) const;
+  // Integers of an initializer become numbers of f32. Fails where a file has this done over and
+  // over.
+  void count_dequantized(int64_t elements);
   // The node has been imported together with another one.
   void mark_done(const NodeDef& node) { done_.insert({&node, true}); }
 
@@ -92,8 +95,10 @@ class Importer {
   const Model& model_;
   ir::Graph* graph_;
   bool is_function_;
-  int64_t folded_ = 0;  // elements of constants computed so far
-  bool folds_ = false;  // constants are computed in a graph of their own
+  int64_t folded_ = 0;       // elements of constants computed so far
+  int64_t initial_ = 0;      // elements of initializers
+  int64_t dequantized_ = 0;  // elements of them, and of copies
+  bool folds_ = false;       // constants are computed in a graph of their own
   int64_t fixed_batch_ = 0;
   std::map<std::pair<int, Order>, Value> transposed_;  // by value and order
   std::map<std::string, std::vector<const NodeDef*>> readers_;

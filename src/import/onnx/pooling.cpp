@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "import/onnx/steps.h"
 #include "import/onnx/table.h"
 #include "import/onnx/windows.h"
 
@@ -162,7 +163,8 @@ void global_pool(Node& node) {
   node.require(rank >= 3, "expected images [N, C, ...]");
   const Order order = channels_last(rank);
   const Value x = node.value(0, order);
-  if (rank == 4) {
+  // Between integers the mean of an image takes any scale; a pool keeps that of its input.
+  if (rank == 4 && !steps_of_reader(node)) {
     const Shape shape{x.shape()[0], 1, 1, x.shape()[3]};
     node.give(reshape(whole_image(x), shape), order);
   } else {

@@ -1,6 +1,4 @@
 // Matrix products.
-#include "import/onnx/products.h"
-
 #include <thimble/ops.h>
 
 #include <algorithm>
@@ -16,8 +14,8 @@ bool is_flat_image(const Item& x) {
          x.flattened->order[0] == 0;
 }
 
-}  // namespace
-
+// The weight of a dense layer, [units, features], from a matrix [features, units] (or its
+// transpose) that multiplies x. Where x is a flattened image, the features follow its order.
 Value dense_weight(Node& node, const Item& x, Item matrix, bool is_transposed) {
   if (matrix.order != plain_order(2)) {
     matrix.order = plain_order(2);
@@ -49,17 +47,15 @@ Value dense_weight(Node& node, const Item& x, Item matrix, bool is_transposed) {
   return node.importer().value(wide, axes, {units, shape.elements() / units});
 }
 
-Value features_of(Node& node, size_t i) {
-  const Item& item = node.item(i);
-  return is_flat_image(item) ? item.value : node.value(i);
-}
-
-namespace {
-
 bool is_matrix_weight(const Node& node, size_t i) {
   const Item& item = node.item(i);
   return item.weight && item.rank() == 2 && item.dtype() == DType::f32 &&
          item.shape().elements() > 0;
+}
+
+Value features_of(Node& node, size_t i) {
+  const Item& item = node.item(i);
+  return is_flat_image(item) ? item.value : node.value(i);
 }
 
 // The vector that the only reader of a product adds to it: the bias of a dense layer.

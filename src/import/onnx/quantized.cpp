@@ -6,7 +6,6 @@
 #include <cmath>
 #include <limits>
 
-#include "import/onnx/products.h"
 #include "import/onnx/steps.h"
 #include "import/onnx/table.h"
 #include "import/onnx/windows.h"
@@ -38,11 +37,12 @@ Value along(Node& node, size_t i, const Shape& x) {
   return reshape(value, Shape(dims));
 }
 
-// Gives x, of f32, as a value with the steps that inputs `scale` and scale + 1 say, if all that
-// read it take one.
-bool give_in_steps(Node& node, Item x, size_t scale) {
-  const auto steps = steps_at(node, node.def(), scale);
+// Gives x, of f32, as a value with the steps that inputs 1 and 2 say, if all that read it take one.
+bool give_in_steps(Node& node) {
+  if (!node.item(0).is_value() || node.item(0).dtype() != DType::f32) return false;
+  const auto steps = steps_of(node, node.def());
   if (!steps || !may_have_steps(node, *steps)) return false;
+  Item x = node.item(0);
   x.value = node.importer().rounded(x.value, *steps);
   x.steps = steps;
   node.give(0, std::move(x));
@@ -50,10 +50,7 @@ bool give_in_steps(Node& node, Item x, size_t scale) {
 }
 
 void quantize_linear(Node& node) {
-  if (node.item(0).is_value() && node.item(0).dtype() == DType::f32 &&
-      give_in_steps(node, node.item(0), 1)) {
-    return;
-  }
+  if (give_in_steps(node)) return;
   const DType dtype = node.has(2) ? node.item(2).dtype() : DType::u8;
   const Limits limits = limits_of(node, dtype);
   Order order;
@@ -85,7 +82,7 @@ bool dequantize_weight(Node& node) {
   }
   const bool one = node.shape(1).elements() == 1 && (!node.has(2) || node.shape(2).elements() == 1);
   const int axis = one ? 0 : node.axis_of(node.integer("axis", 1), item.rank());
-  node.give(0, weight_in_steps(node, 0, 1, 2, axis));
+  node.give(0, weight_in_steps(node, axis));
   return true;
 }
 
@@ -138,47 +135,7 @@ void matmul_integer(Node& node) {
   node.give(cast(y, DType::i32));
 }
 
-// The result of a layer whose input has steps, as a value with steps or as integers.
-void give_layer(Node& node, const Value& y, const Order& order) {
-  Item made;
-  made.value = y;
-  made.order = order;
-  if (give_in_steps(node, made, 6)) return;
-  const auto steps = steps_at(node, node.def(), 6);
-  const double scale = steps->scales[0];
-  const int64_t zero = steps->zero_point;
-  if (!steps->is_unsigned) {
-    return node.give(quantize(y, {.scale = scale, .zero_point = zero}), order);
-  }
-  const Value whole = round(y / scale) + static_cast<double>(zero + 128);
-  node.give(cast(clip(whole, {.low = 0.0, .high = 255.0}), DType::u8), order);
-}
-
-// The bias of a layer, integers in units of the products of its scales, as a parameter of f32.
-Value bias_in_units(Node& node) {
-  if (!node.has(8)) return {};
-  const std::vector<int64_t> integers = node.integers_of(8);
-  const std::vector<double> scales = node.numbers_of(4);
-  const double of_x = node.number_of(1);
-  std::vector<float> numbers;
-  for (size_t k = 0; k < integers.size(); ++k) {
-    numbers.push_back(static_cast<float>(static_cast<double>(integers[k]) * of_x *
-                                         scales[scales.size() == 1 ? 0 : k]));
-  }
-  Item made;
-  made.known = Array(std::move(numbers), {static_cast<int64_t>(integers.size())});
-  made.order = plain_order(1);
-  made.weight = std::make_shared<Weight>(
-      Weight{.name = node.def().inputs[8], .made = {}, .full = {}, .order = {}});
-  return node.importer().value(made);
-}
-
 void qlinear_matmul(Node& node) {
-  if (node.item(0).steps) {
-    const Value weight = dense_weight(node, node.item(0), weight_in_steps(node, 3, 4, 5, 1), false);
-    const Value y = dense(features_of(node, 0), weight, Value());
-    return give_layer(node, y, plain_order(y.shape().rank()));
-  }
   node.require(node.rank(0) >= 1, "expected at least one dimension");
   node.require(static_cast<double>(node.shape(0)[-1]) * 255.0 * 255.0 <= kMostExact,
                "thimble adds up at most 258 products of integers exactly");
@@ -191,16 +148,6 @@ void qlinear_matmul(Node& node) {
   Value y = matmul(centered(node, 0, 2), centered(node, 3, 5));
   y = round(y * (factor(1) * factor(4) / factor(6))) + factor(7);
   node.give(cast(clip(y, {.low = limits.low, .high = limits.high}), dtype));
-}
-
-// The convolution of a node whose weights are input `w`; images and weights are channels last.
-Value convolution(Node& node, size_t w, const Value& x, const Value& weight, const Value& bias) {
-  const Window window = window_of(node, spatial(node.shape(0)), spatial(node.shape(w)));
-  return conv2d(x, weight, bias,
-                {.stride = {window.stride[0], window.stride[1]},
-                 .padding = {window.before[0], window.after[0], window.before[1], window.after[1]},
-                 .dilation = {window.dilation[0], window.dilation[1]},
-                 .groups = node.integer("group", 1)});
 }
 
 // The convolution of two tensors of integers, exact in f32. zeros: of their zero points; bias: in
@@ -219,7 +166,12 @@ Value convolved(Node& node, size_t x, size_t x_zero, size_t w, size_t w_zero, co
     node.require(node.shape(zero).elements() == 1, "expected one zero point");
     return values - reshape(as_type(node.value(zero), DType::f32), {});
   };
-  return convolution(node, w, shifted(x, x_zero), shifted(w, w_zero), bias);
+  const Window window = window_of(node, spatial(node.shape(x)), spatial(kernel));
+  return conv2d(shifted(x, x_zero), shifted(w, w_zero), bias,
+                {.stride = {window.stride[0], window.stride[1]},
+                 .padding = {window.before[0], window.after[0], window.before[1], window.after[1]},
+                 .dilation = {window.dilation[0], window.dilation[1]},
+                 .groups = node.integer("group", 1)});
 }
 
 void conv_integer(Node& node) {
@@ -227,14 +179,6 @@ void conv_integer(Node& node) {
 }
 
 void qlinear_conv(Node& node) {
-  if (node.item(0).steps) {
-    const Order order = channels_last(4);
-    node.require(node.rank(0) == 4, "expected images [N, C, H, W]");
-    const Item weight = weight_in_steps(node, 3, 4, 5, 0);
-    const Value y = convolution(node, 3, node.value(0, order), node.importer().value(weight, order),
-                                bias_in_units(node));
-    return give_layer(node, y, order);
-  }
   for (const size_t i : {size_t{1}, size_t{6}, size_t{7}}) {
     node.require(node.shape(i).elements() == 1, "expected one scale and one zero point each");
   }

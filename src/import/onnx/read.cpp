@@ -8,6 +8,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "import/onnx/expand.h"
 #include "import/onnx/model.h"
 #include "import/onnx/onnx.pb.h"
 #include "import/onnx/tensors.h"
@@ -33,6 +34,7 @@ class Parser {
       model.functions.push_back(function_of(function));
     }
     model.graph = graph_of(*message.mutable_graph(), 0);
+    expand_quantized(model);
     return model;
   }
 

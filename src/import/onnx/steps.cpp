@@ -8,15 +8,12 @@ namespace {
 
 constexpr int kMostReaders = 1000;  // that are looked at for one value
 
-// The known numbers of an input; none: it is left out, or not known.
-std::optional<Array> numbers_at(const Node& node, const NodeDef& def, size_t i) {
+// The known number of an input; none: it is left out, not known, or several numbers.
+std::optional<Array> number_at(const Node& node, const NodeDef& def, size_t i) {
   if (i >= def.inputs.size() || def.inputs[i].empty()) return std::nullopt;
   const Item* const item = node.find_item(def.inputs[i]);
-  return item == nullptr ? std::nullopt : Importer::known(*item);
-}
-
-bool is_given(const NodeDef& def, size_t i) {
-  return i < def.inputs.size() && !def.inputs[i].empty();
+  if (item == nullptr || !item->known || item->known->elements() != 1) return std::nullopt;
+  return item->known;
 }
 
 bool is_8_bit(DType dtype) { return dtype == DType::i8 || dtype == DType::u8; }
@@ -43,27 +40,26 @@ bool takes_steps(const Node& node, const NodeDef* reader, const std::string& nam
                         std::count(reader->inputs.begin(), reader->inputs.end(), name) == 1;
   if (!is_first) return false;
   if (keeps_steps(*reader)) return all_take_steps(node, reader->outputs[0], steps, left);
-  const bool is_layer = reader->op == "QLinearConv" || reader->op == "QLinearMatMul";
-  if (reader->op != "DequantizeLinear" && !is_layer) return false;
-  const auto theirs = steps_at(node, *reader, 1);
-  return theirs && *theirs == steps && (!is_layer || has_weights_in_steps(node, *reader));
+  if (reader->op != "DequantizeLinear") return false;
+  const auto theirs = steps_of(node, *reader);
+  return theirs && *theirs == steps;
 }
 
 }  // namespace
 
-std::shared_ptr<const Steps> steps_at(const Node& node, const NodeDef& def, size_t scale) {
-  const std::optional<Array> scales = numbers_at(node, def, scale);
-  const std::optional<Array> zeros = numbers_at(node, def, scale + 1);
-  if (!scales || scales->elements() != 1 || scales->dtype() != DType::f32) return nullptr;
-  if (is_given(def, scale + 1) && (!zeros || zeros->elements() != 1)) return nullptr;
-  const DType dtype = zeros ? zeros->dtype() : DType::u8;
+std::shared_ptr<const Steps> steps_of(const Node& node, const NodeDef& def) {
+  const std::optional<Array> scale = number_at(node, def, 1);
+  const std::optional<Array> zero = number_at(node, def, 2);
+  if (!scale || scale->dtype() != DType::f32) return nullptr;
+  if (def.inputs.size() > 2 && !def.inputs[2].empty() && !zero) return nullptr;
+  const DType dtype = zero ? zero->dtype() : DType::u8;
   Steps made;
-  made.scales = scales->floats();
+  made.scales = scale->floats();
   if (!is_8_bit(dtype) || !std::isfinite(made.scales[0]) || !(made.scales[0] > 0.0F)) {
     return nullptr;
   }
   made.is_unsigned = dtype == DType::u8;
-  made.zero_point = (zeros ? zeros->integers()[0] : 0) - (made.is_unsigned ? 128 : 0);
+  made.zero_point = (zero ? zero->integers()[0] : 0) - (made.is_unsigned ? 128 : 0);
   return std::make_shared<const Steps>(std::move(made));
 }
 
@@ -80,49 +76,28 @@ bool may_have_steps(const Node& node, const Steps& steps) {
          all_take_steps(node, node.def().outputs[0], steps, left);
 }
 
-bool are_bounds_of_steps(const Node& node, double low, double high) {
-  if (!node.is_main() || !node.gives(0) || low != 0.0 || !node.item(0).is_value()) return false;
+std::shared_ptr<const Steps> steps_of_reader(const Node& node) {
+  if (!node.is_main() || !node.gives(0) || !node.item(0).is_value()) return nullptr;
   const NodeDef* const reader = node.importer().only_reader(node.def().outputs[0]);
-  if (reader == nullptr || reader->op != "QuantizeLinear" || !reader->domain.empty()) return false;
-  const auto steps = steps_at(node, *reader, 1);
+  if (reader == nullptr || reader->op != "QuantizeLinear" || !reader->domain.empty()) {
+    return nullptr;
+  }
+  return steps_of(node, *reader);
+}
+
+bool are_bounds_of_steps(const Node& node, double low, double high) {
+  const auto steps = low == 0.0 ? steps_of_reader(node) : nullptr;
   // Larger numbers are rounded to the largest integer with and without the bound.
   return steps && steps->zero_point == -128 &&
          high / static_cast<double>(steps->scales[0]) >= 254.5;
 }
 
-bool has_weights_in_steps(const Node& node, const NodeDef& def) {
-  const bool is_conv = def.op == "QLinearConv";
-  const Item* const weight = is_given(def, 3) ? node.find_item(def.inputs[3]) : nullptr;
-  const std::optional<Array> scale = numbers_at(node, def, 4);
-  const std::optional<Array> zero = numbers_at(node, def, 5);
-  if (weight == nullptr || !weight->known || !scale || !zero || !is_8_bit(weight->dtype()) ||
-      !is_8_bit(zero->dtype()) || scale->dtype() != DType::f32) {
-    return false;
-  }
-  if (weight->shape().rank() != (is_conv ? 4 : 2) || weight->shape().elements() == 0) return false;
-  const int64_t channels = weight->shape()[is_conv ? 0 : 1];
-  const std::vector<int64_t> zeros = zero->integers();
-  const bool one =
-      std::all_of(zeros.begin(), zeros.end(), [&](int64_t z) { return z == zeros[0]; });
-  if (!one || zeros.empty() || (zero->elements() != 1 && zero->elements() != channels))
-    return false;
-  if (scale->elements() != 1 && scale->shape() != Shape{channels}) return false;
-  for (const float each : scale->floats()) {
-    if (!std::isfinite(each) || !(each > 0.0F)) return false;
-  }
-  if (is_given(def, 8)) {
-    const std::optional<Array> bias = numbers_at(node, def, 8);
-    if (!bias || bias->dtype() != DType::i32 || bias->shape() != Shape{channels}) return false;
-  }
-  return steps_at(node, def, 6) != nullptr;
-}
-
-Item weight_in_steps(const Node& node, size_t weight, size_t scale, size_t zero, int axis) {
-  const Array integers = *Importer::known(node.item(weight));
+Item weight_in_steps(const Node& node, int axis) {
+  const Array integers = *Importer::known(node.item(0));
+  node.importer().count_dequantized(integers.elements());
   const Shape shape = integers.shape();
-  const std::vector<double> scales = node.numbers_of(scale);
-  const std::vector<int64_t> zeros =
-      node.has(zero) ? node.integers_of(zero) : std::vector<int64_t>{0};
+  const std::vector<double> scales = node.numbers_of(1);
+  const std::vector<int64_t> zeros = node.has(2) ? node.integers_of(2) : std::vector<int64_t>{0};
   node.require(!scales.empty() && !zeros.empty(), "expected at least one scale");
   const int at = scales.size() == 1 && zeros.size() == 1 ? 0 : axis;
   int64_t inner = 1;
@@ -142,7 +117,7 @@ Item weight_in_steps(const Node& node, size_t weight, size_t scale, size_t zero,
   made.known = Array(std::move(numbers), shape);
   made.order = plain_order(shape.rank());
   made.weight = std::make_shared<Weight>(
-      Weight{.name = node.def().inputs[weight], .made = {}, .full = {}, .order = {}});
+      Weight{.name = node.def().inputs[0], .made = {}, .full = {}, .order = {}});
   const bool one =
       std::all_of(zeros.begin(), zeros.end(), [&](int64_t z) { return z == zeros[0]; });
   const bool positive = std::all_of(scales.begin(), scales.end(), [](double s) {
