@@ -208,6 +208,14 @@ TEST(lora, comes_back_from_the_files_of_peft) {
   EXPECT_THAT(error_with("r", 3), HasSubstr("expected a tensor"));
   EXPECT_THAT(error_with("peft_type", "IA3"), HasSubstr("LORA"));
   EXPECT_EQ(error_with("use_rslora", true), kNoError);
+  // Half an adapter.
+  const Array half(std::vector<float>(8), {2, 4});
+  const io::TensorView views[] = {{.name = "base_model.model.block.up.lora_A.weight",
+                                   .dtype = DType::f32,
+                                   .shape = half.shape(),
+                                   .bytes = half.bytes()}};
+  io::write_safetensors(folder / "adapter/adapter_model.safetensors", views, {});
+  EXPECT_THAT(error_with("r", 2), HasSubstr("block.up.lora_A.weight belongs to no adapter"));
 }
 
 TEST(lora, survives_a_model_file) {

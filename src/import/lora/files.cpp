@@ -107,8 +107,10 @@ Graph load_lora(const Graph& graph, const std::string& folder) {
   const io::Safetensors file = io::Safetensors::read(in_folder(folder, kAdapterWeights));
   for (const io::TensorView& tensor : file.tensors()) {
     const std::string layer = layer_of_tensor(tensor.name, importer::lora::kUp);
+    const std::string down = layer_of_tensor(tensor.name, importer::lora::kDown);
     if (!layer.empty()) options.targets.push_back(layer);
-    if (layer.empty() && layer_of_tensor(tensor.name, importer::lora::kDown).empty()) {
+    const bool has_up = file.find(std::string(kPeftPrefix) + down + importer::lora::kUp) != nullptr;
+    if (layer.empty() && (down.empty() || !has_up)) {
       throw Error(file.name(), fmt::format("the tensor {} belongs to no adapter", tensor.name));
     }
   }

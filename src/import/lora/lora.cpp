@@ -7,14 +7,13 @@
 #include <set>
 
 #include "import/lora/adapters.h"
-#include "import/lora/copy.h"
+#include "ir/rewrite.h"
 #include "ir/wildcard.h"
 
 namespace thimble {
 namespace {
 
 using importer::lora::Adapter;
-using importer::lora::Copy;
 using importer::lora::Layer;
 
 bool is_target(const std::vector<std::string>& targets, const std::string& layer,
@@ -38,31 +37,38 @@ std::string kinds_of(const ir::Graph& graph) {
   return kinds.empty() ? "none" : fmt::format("{}", fmt::join(kinds, ", "));
 }
 
-Value parameter(Graph& graph, const std::string& name, const Shape& shape,
+// The one of a layer whose weight another node read before, or a new one.
+Value parameter(ir::Graph& graph, const std::string& name, const Shape& shape,
                 const Initializer& init) {
-  const Value known = graph.ir().find_source(name);
-  return known ? known : graph.parameter(name, shape, init);
+  const Value known = graph.find_source(name);
+  return known ? known : graph.source(name, {DType::f32, shape}, ir::Role::parameter, init);
+}
+
+Value scale_constant(ir::Graph& graph, const std::string& name, float number) {
+  const Value known = graph.find_source(name);
+  if (known) return known;
+  const Value made = graph.source(name, {DType::f32, {1}}, ir::Role::constant);
+  graph.values[static_cast<size_t>(made.id())].data = Array{number};
+  return made;
 }
 
 // Adds the adapter of a layer that was copied.
-void add_adapter(Copy& copy, const ir::Node& node, const Layer& layer, const Shape& weight,
-                 const LoraOptions& options) {
-  copy.to().reopen_layer(node.layer);
-  Graph& graph = copy.made();
+void add_adapter(ir::Rewriter& rewriter, const ir::Node& node, const Layer& layer,
+                 const Shape& weight, const LoraOptions& options) {
+  ir::Graph& graph = rewriter.graph();
+  graph.reopen_layer(node.layer);
   const int64_t in = weight[layer.in_out ? 0 : 1];
   const int64_t out = weight[layer.in_out ? 1 : 0];
   const Value down = parameter(graph, layer.name + importer::lora::kDown, {options.rank, in},
                                init::torch_default());
   const Value up =
       parameter(graph, layer.name + importer::lora::kUp, {out, options.rank}, init::zeros());
-  const std::string scale_name = layer.name + importer::lora::kScale;
   const auto factor = static_cast<float>(options.alpha / static_cast<double>(options.rank));
-  Value scale = graph.ir().find_source(scale_name);
-  if (!scale) scale = graph.constant(scale_name, {1}, {factor});
-  const Value y = copy.map(node.outputs[0]);
-  const Value low = matmul(copy.map(node.input(0)), down, {.transpose_b = true}) * scale;
-  copy.set(node.outputs[0], y + matmul(low, up, {.transpose_b = true}));
-  copy.to().end_layer();
+  const Value scale = scale_constant(graph, layer.name + importer::lora::kScale, factor);
+  const Value low = matmul(rewriter.map(node.input(0)), down, {.transpose_b = true}) * scale;
+  const Value y = rewriter.map(node.outputs[0]) + matmul(low, up, {.transpose_b = true});
+  rewriter.replace(node, {&y, 1});
+  graph.end_layer();
 }
 
 // A fused activation would come before what the adapter adds.
@@ -118,20 +124,17 @@ Graph add_lora(const Graph& graph, const LoraOptions& options) {
       throw Error("lora", "the model has adapters; merge them first");
     }
   }
-  Copy copy(from);
-  for (size_t id = 0; id < from.values.size(); ++id) {
-    if (from.values[id].producer >= 0) continue;
-    copy.source(static_cast<int>(id));
-    ir::ValueData& data = copy.to().values.back();
+  ir::Rewriter rewriter(from);
+  for (ir::ValueData& data : rewriter.graph().values) {
     if (data.role == ir::Role::parameter) data.trainable = false;
   }
   std::set<std::string> used;
   for (const ir::Node& node : from.nodes) {
-    copy.node(node);
+    rewriter.copy(node);
     const std::optional<Layer> layer = importer::lora::layer_of(from, node);
     if (!layer || !is_target(options.targets, layer->name, used)) continue;
     require_linear(node, *layer);
-    add_adapter(copy, node, *layer, from.type(layer->weight).shape, options);
+    add_adapter(rewriter, node, *layer, from.type(layer->weight).shape, options);
   }
   for (const std::string& target : options.targets) {
     if (used.count(target) > 0) continue;
@@ -144,7 +147,9 @@ Graph add_lora(const Graph& graph, const LoraOptions& options) {
                                     "called {}",
                                     kinds_of(from)));
   }
-  return std::move(copy).finish();
+  Graph made;
+  made.ir() = std::move(rewriter).finish();
+  return made;
 }
 
 Graph merge_lora(const Graph& graph) {
@@ -182,16 +187,15 @@ Graph merge_lora(const Graph& graph) {
   for (const auto& [name, adapter] : adapters) {
     plain.values[static_cast<size_t>(adapter.layer.weight)].data = merged(from, adapter);
   }
-  Copy copy(plain);
-  for (size_t id = 0; id < plain.values.size(); ++id) {
-    const ir::ValueData& data = plain.values[id];
-    const bool stays = needed[id] != 0 || data.role == ir::Role::input;
-    if (data.producer < 0 && stays) copy.source(static_cast<int>(id));
-  }
+  ir::Rewriter rewriter(plain, [&](int id) {
+    return needed[static_cast<size_t>(id)] != 0 || plain.data(id).role == ir::Role::input;
+  });
   for (const ir::Node& node : plain.nodes) {
-    if (is_needed(node)) copy.node(node);
+    if (is_needed(node)) rewriter.copy(node);
   }
-  return std::move(copy).finish();
+  Graph made;
+  made.ir() = std::move(rewriter).finish();
+  return made;
 }
 
 }  // namespace thimble

@@ -9,13 +9,11 @@
 #include <string_view>
 
 #include "import/lora/adapters.h"
-#include "import/lora/copy.h"
 #include "ir/element.h"
+#include "ir/rewrite.h"
 
 namespace thimble {
 namespace {
-
-using importer::lora::Copy;
 
 constexpr int64_t kGroup = 64;
 constexpr const char* kScales = ".scales";
@@ -25,16 +23,17 @@ enum class Use : uint8_t { product, table };
 
 class StoringWeights {
  public:
-  StoringWeights(const ir::Graph& from, DType dtype) : from_(from), dtype_(dtype), copy_(from) {}
+  StoringWeights(const ir::Graph& from, DType dtype) : from_(from), dtype_(dtype) {}
 
   Graph run() && {
     find_weights();
     if (types_.empty()) throw Error("store_weights", "the model has no weights to store so");
-    for (size_t id = 0; id < from_.values.size(); ++id) {
-      if (from_.values[id].producer < 0) add_source(static_cast<int>(id));
-    }
-    for (const ir::Node& node : from_.nodes) add_node(node);
-    return std::move(copy_).finish();
+    ir::Rewriter rewriter(from_, [this](int id) { return types_.count(id) == 0; });
+    for (const auto& [id, type] : types_) add_weight(id, type, rewriter.graph());
+    for (const ir::Node& node : from_.nodes) add_node(node, rewriter);
+    Graph made;
+    made.ir() = std::move(rewriter).finish();
+    return made;
   }
 
  private:
@@ -75,23 +74,28 @@ class StoringWeights {
     }
   }
 
-  void add_source(int id) {
-    const auto type = types_.find(id);
-    if (type == types_.end()) return copy_.source(id);
+  void add_weight(int id, DType dtype, ir::Graph& graph) {
     ir::ValueData data = from_.data(id);
     data.trainable = false;
     data.init = init::zeros();
-    data.type.dtype = type->second;
-    if (is_floating(type->second)) {
-      data.data = from_.data(id).data->cast(type->second);
-      copy_.set(id, copy_.to().copy_source(data));
+    data.type.dtype = dtype;
+    if (is_floating(dtype)) {
+      data.data = from_.data(id).data->cast(dtype);
+      weights_[id] = graph.copy_source(data);
       return;
     }
-    auto [values, scales] = quantized(*from_.data(id).data, type->second);
+    const std::span<const float> weights = data.data->as<float>();
+    if (!std::all_of(weights.begin(), weights.end(), [](float x) { return std::isfinite(x); })) {
+      throw Error("store_weights",
+                  fmt::format("{} has a value that is not finite, which {} has not", *data.name,
+                              to_string(dtype)));
+    }
+    auto [values, scales] = quantized(*from_.data(id).data, dtype);
     data.data = std::move(values);
-    copy_.set(id, copy_.to().copy_source(data));
-    const Value added = copy_.made().parameter(*data.name + kScales, scales.shape(), init::zeros());
-    ir::ValueData& to = copy_.to().values[static_cast<size_t>(added.id())];
+    weights_[id] = graph.copy_source(data);
+    const Value added = graph.source(*data.name + kScales, {DType::f32, scales.shape()},
+                                     ir::Role::parameter, init::zeros());
+    ir::ValueData& to = graph.values[static_cast<size_t>(added.id())];
     to.data = std::move(scales);
     to.trainable = false;
     scales_[id] = added;
@@ -113,30 +117,33 @@ class StoringWeights {
       const float scale = largest / most;
       scales.push_back(scale);
       for (size_t i = 0; i < part.size(); ++i) {
-        const double code = scale > 0.0F ? std::nearbyint(static_cast<double>(part[i] / scale)) : 0;
+        // The scale of numbers near the least that f32 has is rounded, so that codes may be larger.
+        const float code = scale > 0.0F ? std::clamp(part[i] / scale, -most, most) : 0.0F;
         element_store_int(to.data(), static_cast<int>(dtype), begin + static_cast<int64_t>(i),
-                          static_cast<int64_t>(code));
+                          static_cast<int64_t>(std::nearbyint(code)));
       }
     }
     return {Array::of_bytes(dtype, weight.shape(), std::move(to)),
             Array(std::move(scales), {rows, columns / group})};
   }
 
-  void add_node(const ir::Node& node) {
+  void add_node(const ir::Node& node, ir::Rewriter& rewriter) {
     const auto use = use_of(node);
-    if (!use || types_.count(use->first) == 0) return copy_.node(node);
-    copy_.to().reopen_layer(node.layer);
-    const Value weight = copy_.map(use->first);
+    if (!use || types_.count(use->first) == 0) return rewriter.copy(node);
+    rewriter.graph().reopen_layer(node.layer);
+    const Value weight = weights_.at(use->first);
+    const Value x = rewriter.map(node.input(0));
+    Value y;
     if (use->second == Use::table) {
-      copy_.set(node.outputs[0], rows_of(copy_.map(node.input(0)), weight));
+      y = rows_of(x, weight);
     } else {
       const auto scales = scales_.find(use->first);
       const bool in_out = importer::lora::layer_of(from_, node)->in_out;
-      copy_.set(node.outputs[0], frozen_dense(copy_.map(node.input(0)), weight,
-                                              scales == scales_.end() ? Value() : scales->second,
-                                              copy_.map(node.input(2)), {.transpose_b = !in_out}));
+      y = frozen_dense(x, weight, scales == scales_.end() ? Value() : scales->second,
+                       rewriter.map(node.input(2)), {.transpose_b = !in_out});
     }
-    copy_.to().end_layer();
+    rewriter.replace(node, {&y, 1});
+    rewriter.graph().end_layer();
   }
 
   // An embedding: only the rows that are read become f32.
@@ -150,9 +157,9 @@ class StoringWeights {
 
   const ir::Graph& from_;
   DType dtype_;
-  Copy copy_;
-  std::map<int, DType> types_;   // of the weights that are stored narrow
-  std::map<int, Value> scales_;  // of those of integers
+  std::map<int, DType> types_;    // of the weights that are stored narrow, by old number
+  std::map<int, Value> weights_;  // the same in the new graph
+  std::map<int, Value> scales_;   // of those of integers
 };
 
 }  // namespace
