@@ -60,6 +60,7 @@ TEST(tokenizer, names_what_it_does_not_read) {
   EXPECT_THAT(error_with("/model/byte_fallback", true), HasSubstr("byte_fallback"));
   EXPECT_THAT(error_with("/model/vocab", json::object()), HasSubstr("model.vocab"));
   EXPECT_THAT(error_with("/model/vocab/the", -1), HasSubstr("the number of a token"));
+  EXPECT_THAT(error_with("/model/vocab/the", 1 << 20), HasSubstr("the number of a token"));
   EXPECT_THAT(error_with("/model/merges/0", "zz yy"), HasSubstr("does not join"));
   EXPECT_THAT(error_with("/normalizer", json{{"type", "NFC"}}), HasSubstr("normalizer"));
   EXPECT_THAT(error_with("/pre_tokenizer/pretokenizers/0/pattern/Regex", "\\w+"),

@@ -20,7 +20,7 @@ using nlohmann::json;
 namespace {
 
 constexpr size_t kMostTokenizerBytes = size_t{1} << 28;
-constexpr int32_t kMostTokens = 1 << 24;
+constexpr int32_t kMostTokens = 1 << 20;
 
 // Bytes stand as characters in the vocabulary: printable ones of Latin-1 as themselves, the others,
 // in their order, as the characters from 256 on.
@@ -86,9 +86,10 @@ struct Tokenizer::Model {
   std::array<int32_t, 256> of_byte{};
   std::unordered_map<std::string, int32_t> words;  // by bytes
   std::unordered_map<uint64_t, Merge> merges;
-  std::vector<std::string> bytes;  // by token
-  std::vector<char> is_special;    // likewise: 2 where there is no such token
-  std::vector<Added> added;        // the longest first
+  std::vector<std::string> bytes;        // by token
+  std::vector<char> is_special;          // likewise: 2 where there is no such token
+  std::vector<Added> added;              // the longest first
+  std::array<bool, 256> begins_added{};  // by byte: whether an added token begins so
 
   Model(std::string name, std::string_view text);
   void add_word(std::string_view word, std::vector<int32_t>& to) const;
@@ -250,6 +251,7 @@ void Tokenizer::Model::read_added(const json& list) {
       if (!was_word) words.erase(text);
     }
     is_special[at] = special ? 1 : 0;
+    begins_added[static_cast<uint8_t>(text[0])] = true;
     added.push_back({text, id});
   }
   std::stable_sort(added.begin(), added.end(), [](const Added& a, const Added& b) {
@@ -337,9 +339,13 @@ std::vector<int32_t> Tokenizer::encode(std::string_view text) const {
   };
   size_t begin = 0;
   for (size_t at = 0; at < text.size();) {
-    const auto found = std::find_if(
-        model_->added.begin(), model_->added.end(),
-        [&](const Added& added) { return text.substr(at, added.content.size()) == added.content; });
+    const bool may_begin = model_->begins_added[static_cast<uint8_t>(text[at])];
+    auto found = model_->added.end();
+    if (may_begin) {
+      found = std::find_if(model_->added.begin(), model_->added.end(), [&](const Added& added) {
+        return text.substr(at).starts_with(added.content);
+      });
+    }
     if (found == model_->added.end()) {
       ++at;
       continue;
