@@ -213,6 +213,17 @@ TEST(hugging_face, trains_what_it_imports) {
   EXPECT_LT(last, 0.7 * first);
 }
 
+// The size of a graph is bounded by the file: no layer is built whose tensors are not there.
+TEST(hugging_face, looks_for_all_layers_first) {
+  json each = golden("llama");
+  const json last = each["tensors"]["model.layers.1.input_layernorm.weight"];
+  each["tensors"]["model.layers.299999.input_layernorm.weight"] = last;
+  json config = each["config"];
+  config["num_hidden_layers"] = 300000;
+  EXPECT_THAT(error_of([&] { static_cast<void>(imported(config, each, 7)); }),
+              HasSubstr("model.layers.2.input_layernorm.weight is missing"));
+}
+
 TEST(hugging_face, names_what_it_does_not_read) {
   EXPECT_THAT(error_of_config("llama", "model_type", "t5"), HasSubstr("gpt2, llama"));
   EXPECT_THAT(error_of_config("llama", "model_type", 3), HasSubstr("expected a text, got 3"));

@@ -36,7 +36,9 @@ const Family& family_of(const Config& config) {
 int64_t Model::layers(Config::Names names, const std::string& before,
                       const std::string& behind) const {
   const int64_t count = config.size(names);
-  static_cast<void>(weights.shape(before + std::to_string(count - 1) + behind));
+  for (int64_t i = 0; i < count; ++i) {
+    static_cast<void>(weights.shape(before + std::to_string(i) + behind));
+  }
   return count;
 }
 

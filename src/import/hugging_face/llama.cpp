@@ -148,7 +148,7 @@ void build_llama(Graph& g, const Model& model) {
   const std::string type = config.text({"model_type"});
   const std::string architecture = config.architecture("ForCausalLM");
   const bool has_head = architecture.ends_with("ForCausalLM");
-  if (!has_head && (!architecture.ends_with("Model") || architecture.find("For") == 0)) {
+  if (!has_head && !architecture.ends_with("Model")) {
     config.fail("architectures", architecture +
                                      " is not read; thimble reads LlamaForCausalLM and "
                                      "LlamaModel, and their like");

@@ -21,8 +21,8 @@ struct Model {
   Weights& weights;
   int64_t length = 0;  // tokens of a sample; 0: as many as usual
 
-  // The number of layers, of which the last has this tensor: "encoder.layer.{}.output.bias". Throws
-  // Error where it is not in the file.
+  // The number of layers, of which each has this tensor: "encoder.layer.{}.output.bias". Throws
+  // Error where one is not in the file.
   [[nodiscard]] int64_t layers(Config::Names names, const std::string& before,
                                const std::string& behind) const;
   // Tokens of a sample, of at most so many positions. Throws Error where more were wanted.

@@ -51,8 +51,9 @@ ir::Params params(const ir::KernelContext& c) {
   d.transpose_b = c.attrs.as<FrozenDenseAttrs>().transpose_b ? 1 : 0;
   d.n = static_cast<int>(w[d.transpose_b != 0 ? 0 : 1]);
   d.k = static_cast<int>(w[d.transpose_b != 0 ? 1 : 0]);
-  d.m = 1;
-  for (int axis = 0; axis + 1 < c.in(0).rank(); ++axis) d.m *= static_cast<int>(c.in(0)[axis]);
+  int64_t rows = 1;
+  for (int axis = 0; axis + 1 < c.in(0).rank(); ++axis) rows *= c.in(0)[axis];
+  d.m = static_cast<int>(rows);
   d.type = static_cast<int>(c.inputs[1]->dtype);
   if (c.has(2)) d.group = static_cast<int>(w[1] / c.in(2)[1]);
   return d;
