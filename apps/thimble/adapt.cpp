@@ -174,8 +174,8 @@ void AdaptArguments::add_to(CLI::App& command) {
       .add_option(
           "--base", base,
           "freeze matrices of weights and store them as bf16, f16, i8 or i4, which are made "
-          "f32 where they are used; training maps those of bf16, f16 and i8 from the model "
-          "file [as they are]")
+          "f32 where they are used; they lie in a mapped file and cost training no memory "
+          "[as they are]")
       ->check(CLI::IsMember({"bf16", "f16", "i8", "i4"}))
       ->type_name("TYPE");
   command.add_flag("--merge-lora", merges_lora,

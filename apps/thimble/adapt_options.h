@@ -2,7 +2,6 @@
 #pragma once
 
 #include <thimble/adapt.h>
-#include <thimble/lora.h>
 
 #include <CLI/CLI.hpp>
 #include <string>
@@ -13,7 +12,6 @@ namespace thimble::cli {
 struct AdaptArguments {
   AdaptOptions adapt;
   std::string head;
-  LoraOptions lora;
   std::string lora_text;    // as given; empty: no new adapters
   std::string lora_folder;  // of adapters to read
   bool merges_lora = false;

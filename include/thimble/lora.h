@@ -24,8 +24,9 @@ struct LoraOptions {
 // numbers of a row (where 64 divides it, else for the row), the largest magnitude by 127 or 7.
 // Tables of embeddings, and what is tied to them, become bf16 where the type is an integer.
 // Parameters without values, such as a new head, stay as they are, and so do weights that anything
-// else reads. bf16, f16 and i8 of a model file are mapped where they are used, so that they cost a
-// training no memory. Throws Error for another type, and where nothing could be stored so.
+// else reads. They cost a training no memory: bf16, f16 and i8 are mapped from a model file, all
+// others lie in a file without a name in TrainerOptions::swap_dir. Throws Error for another type,
+// and where nothing could be stored so.
 [[nodiscard]] Graph store_weights(const Graph& graph, DType dtype);
 
 // The model with an adapter beside each product of rows with a weight of a target: y = x W + b

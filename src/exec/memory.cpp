@@ -2,18 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <iterator>
 #include <map>
 #include <new>
 #include <string_view>
 
+#include "exec/mapped.h"
 #include "exec/swap_file.h"
 #include "ir/element.h"
 #include "ir/mapped.h"
@@ -38,7 +35,7 @@ Store::Store(const std::vector<const program::Program*>& programs,
   for (const program::Program* const program : programs) {
     wanted.insert(wanted.end(), program->stored.begin(), program->stored.end());
   }
-  hold(wanted, in_file);
+  hold(wanted, in_file, true);
 }
 
 Store::Store(const std::vector<const ir::Graph*>& graphs) {
@@ -51,16 +48,17 @@ Store::Store(const std::vector<const ir::Graph*>& graphs) {
           {data.name, data.role, data.type, data.init, data.sums_gradients, data.average_of});
     }
   }
-  hold(wanted, {});
+  hold(wanted, {}, false);
 }
 
-void Store::hold(const std::vector<program::Stored>& wanted, const std::set<std::string>& in_file) {
+void Store::hold(const std::vector<program::Stored>& wanted, const std::set<std::string>& in_file,
+                 bool maps) {
   std::map<std::string_view, size_t> known;
   for (const program::Stored& stored : wanted) {
     const auto [same, is_new] = known.emplace(stored.name, entries_.size());
     if (is_new) {
       entries_.push_back({stored.name, stored.role, stored.type, stored.init, nullptr, -1,
-                          stored.sums_gradients, false, false, stored.average_of});
+                          stored.sums_gradients, Mapping::none, stored.average_of});
     } else if (entries_[same->second].type != stored.type) {
       throw Error(stored.name, "has different types in two programs of one model");
     }
@@ -77,8 +75,10 @@ void Store::hold(const std::vector<program::Stored>& wanted, const std::set<std:
       entry.slot = static_cast<int>(std::distance(in_file.begin(), swapped));
       continue;
     }
-    entry.is_mapped = ir::is_mapped(entry.role, entry.type);
-    if (entry.is_mapped) continue;
+    if (maps && ir::is_mapped(entry.role, entry.type)) {
+      entry.mapping = Mapping::zeros;
+      continue;
+    }
     bytes += plan::aligned(size_bytes(entry.type.dtype, entry.type.shape));
   }
   block_ = Block(bytes);
@@ -86,26 +86,23 @@ void Store::hold(const std::vector<program::Stored>& wanted, const std::set<std:
     Entry& entry = entries_[i];
     if (entry.slot >= 0) continue;
     entry.data = block_.data() + offsets[i];
-    if (!entry.is_mapped) continue;
-    // Zeros of the system, which take no memory until they are written.
-    const std::shared_ptr<void> zeros(std::calloc(std::max<size_t>(entry.bytes(), 1), 1),
-                                      &std::free);
-    if (zeros == nullptr) throw std::bad_alloc();
-    entry.data = static_cast<std::byte*>(zeros.get());
+    if (!entry.is_mapped()) continue;
+    const std::shared_ptr<std::byte> zeros = map_zeros(entry.bytes());
+    entry.data = zeros.get();
     owners_[i] = zeros;
   }
 }
 
 void Store::map(const Entry& entry, std::shared_ptr<const void> owner,
                 std::span<const std::byte> contents) {
-  if (!entry.is_mapped || contents.size() != entry.bytes()) {
+  if (!entry.is_mapped() || contents.size() != entry.bytes()) {
     throw Error(entry.name, fmt::format("has {} bytes and cannot be mapped to {}", entry.bytes(),
                                         contents.size()));
   }
   const auto at = static_cast<size_t>(&entry - entries_.data());
   // Nothing writes to it: kernels only read parameters of such types, and overwrite refuses.
   entries_[at].data = const_cast<std::byte*>(contents.data());
-  entries_[at].is_in_file = true;
+  entries_[at].mapping = Mapping::model_file;
   owners_[at] = std::move(owner);
   last_read_ = nullptr;
 }
@@ -144,7 +141,7 @@ void Store::require_done(const Entry& entry) const {
 }
 
 std::span<const std::byte> Store::read(const Entry& entry) const {
-  if (entry.is_in_file) {
+  if (entry.is_mapped()) {
     if (last_read_ != nullptr) drop_pages({last_read_->data, last_read_->bytes()});
     last_read_ = &entry;
   }
@@ -156,6 +153,7 @@ std::span<const std::byte> Store::read(const Entry& entry) const {
 }
 
 void Store::put(const Entry& entry) {
+  if (entry.is_mapped()) drop_pages({entry.data, entry.bytes()});
   if (entry.slot < 0) return;
   file_->start_write(entry.slot, bounce_.data(), static_cast<int64_t>(entry.bytes()));
   require_done(entry);
@@ -179,24 +177,33 @@ void fill_other(const Store::Entry& entry, uint64_t seed, std::span<std::byte> b
 
 }  // namespace
 
-void Store::require_writable(const Entry& entry) {
-  if (!entry.is_in_file) return;
-  throw Error(entry.name,
-              "lies in the model file, which is mapped read-only, and cannot be set; change it "
-              "there, or import the model with weights of f32");
-}
-
-void drop_pages(std::span<const std::byte> mapped) {
-  static const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
-  const uintptr_t begin = reinterpret_cast<uintptr_t>(mapped.data()) / page * page;
-  const uintptr_t end = reinterpret_cast<uintptr_t>(mapped.data()) + mapped.size();
-  static_cast<void>(::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED));
+void Store::make_writable(const Entry& entry) {
+  if (entry.mapping == Mapping::model_file) {
+    throw Error(entry.name,
+                "lies in the model file, which is mapped read-only, and cannot be set; change it "
+                "there, or import the model with weights of f32");
+  }
+  if (entry.mapping != Mapping::zeros) return;
+  const std::span<std::byte> zeros(entry.data, entry.bytes());
+  const std::string why_not = put_in_file(zeros, folder_);
+  if (!why_not.empty()) {
+    if (needs_folder_) {
+      throw Error(entry.name,
+                  "is a frozen weight, which the memory budget does not count because it lies in a "
+                  "file; that " +
+                      why_not);
+    }
+    put_in_memory(zeros);
+    held_.emplace_back(static_cast<int64_t>(entry.bytes()));
+  }
+  entries_[static_cast<size_t>(&entry - entries_.data())].mapping = Mapping::own;
 }
 
 void Store::initialize(uint64_t seed) {
   for (const Entry& entry : entries_) {
-    // Zeros already.
-    if (entry.is_mapped && entry.init.kind == Initializer::Kind::constant && entry.init.a == 0.0) {
+    // Zeros already, or of the model file.
+    if (entry.is_mapped() && entry.mapping != Mapping::own &&
+        entry.init.kind == Initializer::Kind::constant && entry.init.a == 0.0) {
       continue;
     }
     overwrite(entry, [&](std::span<std::byte> bytes) {

@@ -42,6 +42,13 @@ class Block {
 // buffer, and throws Error where the file fails.
 class Store {
  public:
+  // Where the contents of a mapped entry lie (ir/mapped.h).
+  enum class Mapping : uint8_t {
+    none,        // the entry is not mapped
+    zeros,       // nowhere: they are zeros yet
+    own,         // in a file without a name; in memory where none can be made
+    model_file,  // in the model file, read-only
+  };
   struct Entry {
     std::string name;
     ir::Role role;
@@ -50,10 +57,10 @@ class Store {
     std::byte* data;              // null if in the swap file
     int slot;                     // in the swap file
     bool sums_gradients = false;  // see ir::ValueData
-    bool is_mapped = false;       // see ir/mapped.h
-    bool is_in_file = false;      // and its memory is that of a file
-    ir::Name average_of;          // see ir::ValueData
+    Mapping mapping = Mapping::none;
+    ir::Name average_of;  // see ir::ValueData
 
+    [[nodiscard]] bool is_mapped() const { return mapping != Mapping::none; }
     [[nodiscard]] size_t bytes() const {
       return static_cast<size_t>(size_bytes(type.dtype, type.shape));
     }
@@ -63,19 +70,25 @@ class Store {
   // equal types. in_file: names that lie in the swap file, in the order of its slots.
   explicit Store(const std::vector<const program::Program*>& programs,
                  const std::set<std::string>& in_file = {});
-  // The same of graphs, before they are planned.
+  // The same of graphs, before they are planned; all entries are held in memory.
   explicit Store(const std::vector<const ir::Graph*>& graphs);
 
   // bounce: the bounce buffer, as large as the largest entry in the file. Both must outlive the
   // store's use of them; every read and change of such an entry overwrites the buffer.
   void attach(SwapFile* file, std::span<std::byte> bounce);
+  // Where files of mapped entries are made, and whether they must be.
+  void set_folder(std::string folder, bool required) {
+    folder_ = std::move(folder);
+    needs_folder_ = required;
+  }
 
   // The contents of an entry, valid until the next read or change.
   [[nodiscard]] std::span<const std::byte> read(const Entry& entry) const;
-  // Overwrites an entry: write(std::span<std::byte>) must fill the whole span.
+  // Overwrites an entry: write(std::span<std::byte>) must fill the whole span. Throws Error for an
+  // entry in the model file, and where a mapped one needs a file that cannot be made.
   template <class F>
   void overwrite(const Entry& entry, F&& write) {
-    require_writable(entry);
+    make_writable(entry);
     write(room(entry));
     put(entry);
   }
@@ -96,28 +109,27 @@ class Store {
   [[nodiscard]] int64_t bytes() const { return block_.bytes(); }
 
  private:
-  void hold(const std::vector<program::Stored>& wanted, const std::set<std::string>& in_file);
+  void hold(const std::vector<program::Stored>& wanted, const std::set<std::string>& in_file,
+            bool maps);
   // Memory of an entry: its own, or the bounce buffer for an entry in the swap file.
   [[nodiscard]] std::span<std::byte> room(const Entry& entry) const;
   // Stores an entry after its memory was changed: writes it to the swap file if it lies there.
   void put(const Entry& entry);
   void require_done(const Entry& entry) const;
-  // Throws Error where it lies in a mapped file.
-  static void require_writable(const Entry& entry);
+  // Gives a mapped entry a file of its own.
+  void make_writable(const Entry& entry);
 
-  // Where a mapped entry lies: in a file, or in memory of its own until map().
-  std::map<size_t, std::shared_ptr<const void>> owners_;  // by index of the entry
-  mutable const Entry* last_read_ = nullptr;              // one in a mapped file
+  std::map<size_t, std::shared_ptr<const void>> owners_;  // of mapped entries, by index
+  std::vector<Held> held_;                                // those that no file could be made for
+  std::string folder_;
+  bool needs_folder_ = false;
+  mutable const Entry* last_read_ = nullptr;  // a mapped one
   std::vector<Entry> entries_;
   std::vector<uint32_t> by_name_;  // indices of entries in the order of their names
   SwapFile* file_ = nullptr;
   std::span<std::byte> bounce_;
   Block block_;
 };
-
-// Tells the system that pages of a mapped file are not needed for a while. They are read again
-// where they are.
-void drop_pages(std::span<const std::byte> mapped);
 
 // Writes a number into all elements of a tensor of any type, converted as by cast.
 void fill_constant(const ir::TensorType& type, double value, std::span<std::byte> out);

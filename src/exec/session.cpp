@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "exec/finite.h"
+#include "exec/mapped.h"
 #include "exec/program.h"
 #include "exec/swap_file.h"
 #include "plan/transfer_ops.h"
@@ -45,7 +46,7 @@ void Session::place(const Store& store, std::span<std::byte> arena) {
         const Store::Entry* entry = store.find(tensor.name);
         if (entry == nullptr) throw Error("session", "nothing stored under " + tensor.name);
         data_[id] = entry->data;
-        if (entry->is_in_file) in_file_.push_back(static_cast<int>(id));
+        if (entry->is_mapped()) in_file_.push_back(static_cast<int>(id));
         break;
       }
       case program::Place::constant:

@@ -144,9 +144,9 @@ std::string why_no_swap(const std::string& folder, int64_t bytes) {
   const bool in_memory = ::fstatfs(descriptor, &system) == 0 && is_memory(system);
   std::string why = in_memory
                         ? fmt::format(
-                              "would lie in memory: {} is no folder of a disk (tmpfs), and "
-                              "swapping to it frees nothing; name one of a disk with swap_dir (on "
-                              "the command line --swap-dir), or do without (swap \"never\")",
+                              "would lie in memory: {} is no folder of a disk (tmpfs), and a "
+                              "file there frees nothing; name one of a disk with swap_dir (on the "
+                              "command line --swap-dir)",
                               folder)
                         : why_no_room(folder, descriptor, bytes);
   ::close(descriptor);

@@ -8,6 +8,7 @@
 #include <set>
 #include <string_view>
 
+#include "ir/mapped.h"
 #include "plan/arena.h"
 #include "plan/transfer_ops.h"
 #include "program/in_flight.h"
@@ -274,8 +275,12 @@ class Play {
         group_[static_cast<size_t>(id)] = group(in);
       }
     }
-    if (tensor.place == Place::stored && !updates) {
-      return fmt::format("writes \"{}\" without being its update", name(id));
+    if (tensor.place == Place::stored) {
+      if (!updates) return fmt::format("writes \"{}\" without being its update", name(id));
+      const Stored& stored = program_.stored[static_cast<size_t>(tensor.at)];
+      if (ir::is_mapped(stored.role, stored.type)) {
+        return fmt::format("updates \"{}\", which lies in a mapped file", name(id));
+      }
     }
     own(id);
     return "";

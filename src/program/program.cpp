@@ -72,6 +72,7 @@ Resolved resolve(const Program& program, const Call& call) {
     ir::ValueData data;
     data.type = tensor.type;
     data.role = tensor.role;
+    data.trainable = ir::is_trainable(tensor.type);
     data.producer = producer;
     graph.values.push_back(std::move(data));
     return static_cast<int>(graph.values.size()) - 1;

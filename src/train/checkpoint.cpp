@@ -187,7 +187,7 @@ std::string name_of_setting(const std::string& key) {
 
 void copy_tensor(const io::Safetensors& file, exec::Store& store, const exec::Store::Entry& entry,
                  const std::string& name) {
-  if (entry.is_mapped) {
+  if (entry.is_mapped() && !is_packed(entry.type.dtype)) {
     io::Safetensors::Mapped mapped = file.map(*file.find(name));
     if (mapped.owner != nullptr) return store.map(entry, std::move(mapped.owner), mapped.bytes);
   }
@@ -252,11 +252,12 @@ Progress progress_of(const State& state, const io::Safetensors& file) {
 
 void save_checkpoint(const State& state, const std::string& path) {
   std::vector<io::TensorView> tensors;
+  const auto unpacked = std::make_shared<std::vector<std::byte>>();
   io::Metadata metadata = settings_of(state);
   const exec::Store& store = state.runner.store();
   for (const exec::Store::Entry& entry : store.entries()) {
     if (!is_saved(state, entry)) continue;
-    tensors.push_back(stored_tensor(store, entry));
+    tensors.push_back(stored_tensor(store, entry, unpacked));
     if (!entry.average_of->empty()) metadata[kAverageKey + entry.name] = *entry.average_of;
   }
   const Progress& progress = state.progress;

@@ -108,7 +108,7 @@ class Fitting {
   // Null where all are finite.
   [[nodiscard]] const exec::Store::Entry* parameter_not_finite() const {
     for (const exec::Store::Entry& entry : state_.runner.store().entries()) {
-      if (entry.role != ir::Role::parameter || entry.is_mapped) continue;
+      if (entry.role != ir::Role::parameter || entry.is_mapped()) continue;
       if (!exec::is_finite(entry.type, state_.runner.store().read(entry))) return &entry;
     }
     return nullptr;

@@ -26,11 +26,12 @@ bool has_weights(const ir::ValueData& data) {
 void write_model(const ir::Graph& model, const io::ModelParts* parts, const exec::Store& store,
                  const std::string& path) {
   std::vector<io::TensorView> tensors;
+  const auto unpacked = std::make_shared<std::vector<std::byte>>();
   for (const ir::ValueData& data : model.values) {
     if (!has_weights(data)) continue;
     const exec::Store::Entry* entry = store.find_average(data.name);
     if (entry == nullptr) entry = store.find(data.name);
-    tensors.push_back(train::stored_tensor(store, *entry));
+    tensors.push_back(train::stored_tensor(store, *entry, unpacked));
     tensors.back().name = *data.name;
   }
   io::Metadata metadata{{io::kFormatKey, io::kModelFormat}};

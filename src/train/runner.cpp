@@ -66,6 +66,7 @@ void Runner::seal(const std::string& swap_dir) {
   }
   swap_dir_ = swap_dir;
   store_ = std::make_unique<exec::Store>(programs, in_file);
+  store_->set_folder(folder_, needs_folder_);
   bind();
 }
 

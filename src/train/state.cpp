@@ -150,6 +150,7 @@ State::State(ir::Graph graph, const TrainerOptions& wanted, Memos* memos, const 
 
 void State::allocate() {
   const exec::Counting counting(account);
+  runner.set_folder(options.swap_dir, options.memory_budget > 0);
   if (planner_) {
     planner_->allocate();
   } else {

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "exec/accounting.h"
 #include "exec/sha256.h"
 #include "train/checkpoint.h"
 #include "train/collected.h"
@@ -117,6 +118,7 @@ Array Trainer::predict(const data::Dataset& dataset, const std::string& output) 
 void Trainer::save(const std::string& path) const { train::save_checkpoint(*state_, path); }
 void Trainer::resume(const std::string& path) { train::load_checkpoint(*state_, path); }
 void Trainer::load_weights(const std::string& path) {
+  const exec::Counting counting(state_->account);
   train::load_weights(state_->runner.store(), state_->model, path);
   state_->runner.rebind();
   state_->start_averages();
@@ -149,6 +151,7 @@ void Trainer::set_parameter(const std::string& name, const Array& values) {
                                   ir::to_string(entry.type), to_string(values.dtype()),
                                   to_string(values.shape())));
   }
+  const exec::Counting counting(state_->account);
   exec::Store& store = state_->runner.store();
   const auto fill = [&](std::span<std::byte> bytes) {
     std::memcpy(bytes.data(), values.bytes().data(), bytes.size());

@@ -6,8 +6,12 @@
 #include <thimble/ops.h>
 #include <thimble/thimble.h>
 
-#include <cmath>
+#include <unistd.h>
 
+#include <cmath>
+#include <fstream>
+
+#include "exec/heap.h"
 #include "harness/error_of.h"
 #include "io/safetensors/safetensors.h"
 #include "io/temporary_folder.h"
@@ -16,6 +20,7 @@
 namespace thimble::test::store_weights_test {
 namespace {
 
+using testing::AllOf;
 using testing::FloatNear;
 using testing::HasSubstr;
 using testing::Pointwise;
@@ -121,9 +126,10 @@ TEST(store_weights, maps_weights_from_a_model_file) {
       EXPECT_EQ(mapped.step(samples()).loss, in_memory.step(samples()).loss);
     }
     const int64_t narrow = 11 * 6 + 6 * 128 + 128 * 6;
-    const Plan plan = mapped.plan();
-    if (base != DType::i4) {
+    for (const Plan& plan : {mapped.plan(), in_memory.plan()}) {
       EXPECT_LE(plan.parameter_bytes, 4 * (plan.parameters - narrow));
+    }
+    if (base != DType::i4) {
       EXPECT_THAT(
           error_of([&] { mapped.set_parameter("up.weight", mapped.parameter("up.weight")); }),
           HasSubstr("mapped read-only"));
@@ -136,6 +142,150 @@ TEST(store_weights, maps_weights_from_a_model_file) {
     EXPECT_EQ(run(load_model(folder / "c")),
               Predictor(folder / "c", 2).run({{"ids", ids()}}).at("logits").floats());
   }
+}
+
+// A line of /proc/self/status, in bytes; -1 where there is none.
+int64_t status(const std::string& name) {
+  std::ifstream file("/proc/self/status");
+  for (std::string word; file >> word;) {
+    int64_t kib = 0;
+    if (word == name && file >> kib) return kib * 1024;
+  }
+  return -1;
+}
+
+// The most resident bytes since forget(), beyond those of then.
+class ResidentPeak {
+ public:
+  ResidentPeak() { forget(); }
+  [[nodiscard]] bool is_known() const { return is_known_; }
+  void forget() {
+    exec::trim_heap();  // what is freed already shall hide nothing
+    std::ofstream clear("/proc/self/clear_refs");
+    is_known_ = static_cast<bool>(clear << 5 << std::flush) && status("VmHWM:") >= 0;
+    before_ = status("VmRSS:");
+  }
+  [[nodiscard]] int64_t bytes() const { return status("VmHWM:") - before_; }
+
+ private:
+  int64_t before_ = 0;
+  bool is_known_ = false;
+};
+
+constexpr int64_t kMebibyte = int64_t{1} << 20;
+constexpr int64_t kWidth = 2048;
+constexpr int kWeights = 4;
+
+std::string weight_name(int i) { return "w" + std::to_string(i); }
+
+// A product with each of kWeights frozen matrices after another.
+Graph deep(DType dtype) {
+  Graph g;
+  const Value x = g.input("x", {1});
+  Value h = dense(x, {.units = kWidth, .bias = false, .name = "first"});
+  for (int i = 0; i < kWeights; ++i) {
+    h = frozen_dense(h, g.parameter(weight_name(i), {kWidth, kWidth}, init::zeros(), dtype));
+  }
+  g.minimize(mean(h));
+  return g;
+}
+
+// bf16: 1.0386e-8 in each place; i4: 2 and 3 in turn.
+Array contents(DType dtype) {
+  const int64_t bytes = size_bytes(dtype, {kWidth, kWidth});
+  return Array::of_bytes(dtype, {kWidth, kWidth},
+                         std::vector<std::byte>(static_cast<size_t>(bytes), std::byte{0x32}));
+}
+
+data::Dataset one_number() {
+  return data::in_memory({{"x", {1}, DType::f32}}, {Array(std::vector<float>{1.0F}, {1, 1})});
+}
+
+TrainerOptions tight() { return {.batch = 1, .memory_budget = 4 * kMebibyte, .threads = 1}; }
+
+// The plan counts no bytes for such weights, so they take none wherever they come from: but one at
+// a time is read or written.
+class frozen_memory : public testing::TestWithParam<DType> {
+ protected:
+  void SetUp() override {
+    if (THIMBLE_SANITIZED) GTEST_SKIP() << "sanitizers keep freed memory";
+    if (!peak_.is_known()) GTEST_SKIP() << "needs /proc/self/clear_refs";
+    all_ = kWeights * size_bytes(GetParam(), {kWidth, kWidth});
+  }
+  ResidentPeak peak_;
+  int64_t all_ = 0;
+};
+
+TEST_P(frozen_memory, of_weights_that_are_set_is_none) {
+  Trainer trainer(deep(GetParam()), tight());
+  EXPECT_LE(trainer.plan().planned_peak_bytes, tight().memory_budget);
+  const data::Dataset samples = one_number();
+  EXPECT_EQ(trainer.step(samples).loss, 0.0);
+  const Array values = contents(GetParam());
+  peak_.forget();
+  for (int i = 0; i < kWeights; ++i) trainer.set_parameter(weight_name(i), values);
+  EXPECT_LT(peak_.bytes(), all_ / 2);
+  peak_.forget();
+  EXPECT_NE(trainer.step(samples).loss, 0.0);
+  EXPECT_NE(trainer.step(samples).loss, 0.0);
+  EXPECT_LT(peak_.bytes(), all_ / 2);
+  EXPECT_EQ(trainer.parameter("w2").bytes()[77], std::byte{0x32});
+}
+
+// Without the graph, as `thimble train PROGRAM` does.
+TEST_P(frozen_memory, of_a_compiled_training_is_none) {
+  const TemporaryFolder folder;
+  const data::Dataset samples = one_number();
+  double loss = 0.0;
+  {
+    Graph g = deep(GetParam());
+    for (ir::ValueData& data : g.ir().values) {
+      if (data.type.dtype == GetParam() && data.producer < 0) data.data = contents(GetParam());
+    }
+    CompiledTraining(g, tight()).save(folder / "step.thimble");
+    loss = Trainer(g, tight()).step(samples).loss;
+  }
+  CompiledTraining program = CompiledTraining::load(folder / "step.thimble");
+  EXPECT_LE(program.plan().planned_peak_bytes, tight().memory_budget);
+  peak_.forget();
+  Trainer trainer(std::move(program));
+  EXPECT_EQ(trainer.step(samples).loss, loss);
+  EXPECT_NE(loss, 0.0);
+  EXPECT_LT(peak_.bytes(), all_ / 2 + kMebibyte);
+}
+
+INSTANTIATE_TEST_SUITE_P(store_weights, frozen_memory, testing::Values(DType::bf16, DType::i4),
+                         [](const auto& info) { return to_string(info.param); });
+
+TEST(store_weights, needs_a_disk_where_there_is_a_budget) {
+  if (!std::ofstream("/dev/shm/thimble-test")) GTEST_SKIP() << "needs a folder in memory";
+  ::unlink("/dev/shm/thimble-test");
+  TrainerOptions options = tight();
+  options.swap = Swap::never;
+  options.swap_dir = "/dev/shm";
+  const Array values = contents(DType::i4);
+  Trainer refused(deep(DType::i4), options);
+  EXPECT_THAT(
+      error_of([&] { refused.set_parameter("w1", values); }),
+      AllOf(HasSubstr("w1"), HasSubstr("would lie in memory: /dev/shm"), HasSubstr("--swap-dir")));
+  options.memory_budget = 0;
+  Trainer trainer(deep(DType::i4), options);
+  for (int i = 0; i < kWeights; ++i) trainer.set_parameter(weight_name(i), values);
+  EXPECT_NE(trainer.step(one_number()).loss, 0.0);
+  EXPECT_EQ(trainer.parameter("w1").bytes()[77], std::byte{0x32});
+}
+
+TEST(store_weights, refuses_what_whole_numbers_have_not) {
+  Graph g = network();
+  for (ir::ValueData& data : g.ir().values) {
+    if (data.producer >= 0 || *data.name != "up.weight") continue;
+    std::vector<float> values = data.data->floats();
+    values[5] = NAN;
+    data.data = Array(std::move(values), data.type.shape);
+  }
+  EXPECT_THAT(error_of([&] { static_cast<void>(store_weights(g, DType::i8)); }),
+              HasSubstr("up.weight has a value that is not finite"));
+  EXPECT_EQ(error_of([&] { static_cast<void>(store_weights(g, DType::bf16)); }), kNoError);
 }
 
 TEST(store_weights, merges_adapters_into_16_bit_weights) {

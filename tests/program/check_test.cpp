@@ -7,6 +7,7 @@
 #include <random>
 
 #include "exec/program.h"
+#include "ops/families/random/random.h"
 #include "plan/transfer_ops.h"
 #include "program/check.h"
 #include "program/in_flight.h"
@@ -168,6 +169,19 @@ TEST(program, that_is_broken_is_refused) {
     broken.apply(program);
     EXPECT_THAT(error_of(program), testing::HasSubstr(broken.error)) << i++;
   }
+}
+
+// A file may ask for the update of what is mapped read-only.
+TEST(program, that_updates_a_mapped_parameter_is_refused) {
+  Graph g;
+  const ir::OpDef& op = *ir::find_op("sgd_rounded_update");
+  const Value param = g.parameter("w", {3}, init::zeros(), DType::i8);
+  const Value inputs[] = {ops::rng_of(g.ir()), param, g.constant("grad", {3}, {1, 2, 3}),
+                          g.constant("lr", {}, {1}),
+                          g.constant("step", Array(std::vector<int32_t>{1}, Shape{}))};
+  g.output("w", g.ir().add(op, ir::Attrs::defaults(op.signature.attrs), inputs)[0]);
+  const Program program = exec::Program(g.ir(), {.threads = 1}).data();
+  EXPECT_THAT(error_of(program), testing::HasSubstr("updates \"w\", which lies in a mapped file"));
 }
 
 TEST(program, whose_transfers_are_broken_is_refused) {
