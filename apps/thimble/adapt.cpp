@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <thimble/adapt.h>
+#include <thimble/lora.h>
 #include <thimble/model_file.h>
 
 #include <charconv>
