@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import json
 import pathlib
-import resource
 import subprocess
 import sys
 import time
@@ -96,7 +95,8 @@ def run_peft(folder: pathlib.Path) -> dict[str, object]:
         optimizer.step()
         times.append(1000 * (time.perf_counter() - start))
         losses.append(loss.item())
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    with pathlib.Path("/proc/self/status").open() as file:
+        peak = next(1024 * int(line.split()[1]) for line in file if line.startswith("VmHWM:"))
     return {"train_loss": float(np.mean(losses)), "ms_per_step_median": float(np.median(times)), "peak_rss_bytes": peak}
 
 

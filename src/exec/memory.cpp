@@ -141,10 +141,8 @@ void Store::require_done(const Entry& entry) const {
 }
 
 std::span<const std::byte> Store::read(const Entry& entry) const {
-  if (entry.is_mapped()) {
-    if (last_read_ != nullptr) drop_pages({last_read_->data, last_read_->bytes()});
-    last_read_ = &entry;
-  }
+  if (last_read_ != nullptr) drop_pages({last_read_->data, last_read_->bytes()});
+  last_read_ = entry.is_mapped() ? &entry : nullptr;
   const std::span<std::byte> bytes = room(entry);
   if (entry.slot < 0) return bytes;
   file_->start_read(entry.slot, bytes.data(), static_cast<int64_t>(bytes.size()));
