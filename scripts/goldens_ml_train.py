@@ -163,6 +163,10 @@ def basic_layers():
     after_pre("reshape", "reshape|target_shape=3:2:4", lambda p, x: x.reshape(BATCH, 3, 2, 4),
               inputs=((2, 3, 4),))
     after_pre("identity", "identity", lambda p, x: x)
+    after_pre("tensor", "tensor|dim=2:3:4|tensor_name=t|input_layers=pre", lambda p, x: x, inputs=((2, 3, 4),))
+    case("tensor_of_zeros", [PRE_LAYER + "|input_layers=input0", "tensor|name=t|dim=1:1:4|tensor_name=zeros",
+                             "addition|input_layers=pre,t"], PRE,
+         lambda p, x, training, moving=None: pre(p, x[0]))
     after_pre("dropout_of_nothing", "dropout|dropout_rate=0", lambda p, x: x)
     after_pre("cast", "cast|tensor_dtype=FP32", lambda p, x: x)
     after_pre("cross_softmax", "activation|activation=softmax", lambda p, x: x, loss="cross")
@@ -465,6 +469,31 @@ def attention_layers():
               [layer + "|return_attention_weight=before|causal_mask=true", "concat|axis=3|input_layers=l(0),l(1)"],
               lambda p, x: (lambda y, w: torch.cat([y, w.mean(1, True)], 3))(*heads(p, x, x, x, 2, 4, causal=True)),
               weights(2, 2, 2, 4), inputs=((1, 3, 4),))
+
+    def mol(p, query, value, state, length=None, k=2):
+        kappa, beta, alpha = (torch.tanh(dense_of(p, query)) @ p["l:fc_proj_w"][0, 0]).split(k, -1)
+        means = state + kappa.exp()
+        t = torch.arange(1, value.shape[2] + 1).reshape(1, 1, -1, 1)
+        upper, lower = (((t + s - means) / (beta.exp() + 1e-8)).sigmoid() for s in (0.5, -0.5))
+        scores = ((upper - lower) * alpha.softmax(-1)).sum(-1, True)
+        if length is not None:
+            scores = scores * (t <= length.floor())
+        return scores.transpose(2, 3) @ value, means
+
+    def dense_of(p, x):
+        return x @ p["l:fc_w"][0, 0] + p["l:fc_bias"]
+
+    layer = "mol_attention|name=l|unit=3|mol_k=2|input_layers=pre,"
+    weights = PRE + [("l:fc_w", (1, 1, 4, 3)), ("l:fc_bias", (1, 1, 1, 3)), ("l:fc_proj_w", (1, 1, 3, 6))]
+    case("mol_attention", [PRE_LAYER + "|input_layers=input0", layer + "input1,input2",
+                           "concat|axis=3|input_layers=l(0),l(1)"], weights,
+         lambda p, x, training, moving=None: torch.cat(mol(p, pre(p, x[0]), x[1], x[2]), 3),
+         ((1, 1, 4), (1, 5, 4), (1, 1, 2)), model=["input_layers=input0,input1,input2"])
+    case("mol_attention_mask", [PRE_LAYER + "|input_layers=input0", layer + "input1,input2,input3"], weights,
+         lambda p, x, training, moving=None: mol(p, pre(p, x[0]), *x[1:])[0],
+         ((1, 1, 4), (1, 5, 3), (1, 1, 2), (1, 1, 1)), scale=2.0, shift=2.5,
+         optimizer="sgd|learning_rate=0.01", settings={"lr": 0.01},
+         model=["input_layers=input0,input1,input2,input3"])
 
 
 def optimizers():

@@ -136,7 +136,7 @@ class NetworkBuilder {
   }
 
   std::vector<TensorPtr> inputs_of(const Node& node) {
-    if (makes_its_own(*node.layer)) return {};
+    if (node.inputs.empty() && makes_its_own(*node.layer)) return {};
     if (node.inputs.empty()) return tensors_.at(node.name() + " source");
     std::vector<TensorPtr> inputs;
     for (const Connection& from : node.inputs) {

@@ -2,9 +2,13 @@
 #include <layer.h>
 #include <thimble/ops/add.h>
 #include <thimble/ops/affine.h>
+#include <thimble/ops/cast.h>
+#include <thimble/ops/compare.h>
 #include <thimble/ops/concat.h>
 #include <thimble/ops/dense.h>
+#include <thimble/ops/div.h>
 #include <thimble/ops/dropout.h>
+#include <thimble/ops/exp.h>
 #include <thimble/ops/matmul.h>
 #include <thimble/ops/mean.h>
 #include <thimble/ops/mul.h>
@@ -12,9 +16,12 @@
 #include <thimble/ops/reshape.h>
 #include <thimble/ops/rotary_embedding.h>
 #include <thimble/ops/scaled_dot_product_attention.h>
+#include <thimble/ops/sigmoid.h>
 #include <thimble/ops/softmax.h>
 #include <thimble/ops/split.h>
 #include <thimble/ops/sub.h>
+#include <thimble/ops/sum.h>
+#include <thimble/ops/tanh.h>
 #include <thimble/ops/transpose.h>
 
 #include <cmath>
@@ -195,6 +202,65 @@ void build_multi_head_attention(LayerBuild& b) {
   }
 }
 
+constexpr Property kMol[] = {
+    {"unit", Kind::positive, nullptr, "", 0, true},
+    {"mol_k", Kind::positive, nullptr, "", 0, true},
+};
+
+// Attention by a mixture of k logistic distributions over positions, whose means only move on: the
+// scale, the spread and the step of each follow from the query. The state is the means.
+// Source: Vasquez and Lewis, "MelNet", 2019; Battenberg et al., "Location-relative attention
+// mechanisms", 2020.
+void build_mol_attention(LayerBuild& b) {
+  b.require_inputs(3, 4);
+  const Dim q = b.dim(0);
+  const Dim v = b.dim(1);
+  const int64_t k = b.props.count("mol_k");
+  const int64_t units = b.props.count("unit");
+  b.require(q.c == 1 && q.h == 1 && v.c == 1 && b.dim(2) == Dim{1, 1, k},
+            "expected query 1:1:q, value 1:t:v and state 1:1:mol_k, got " + to_string(q) + ", " +
+                to_string(v) + " and " + to_string(b.dim(2)));
+  b.require(b.inputs() == 3 || b.dim(3) == Dim{}, "expected a length of the shape 1:1:1");
+  const Value weight = b.weight(
+      {.name = "fc_w", .dims = {1, 1, q.w, units}, .shape = {units, q.w}, .order = {0, 1, 3, 2}});
+  Value bias;
+  if (!b.props.boolean("disable_bias")) {
+    bias = b.weight({.name = "fc_bias",
+                     .dims = {1, 1, 1, units},
+                     .shape = {units},
+                     .initializer = "bias_initializer",
+                     .decay = "bias_decay",
+                     .regularizer = nullptr});
+  }
+  const Value projection = b.weight({.name = "fc_proj_w",
+                                     .dims = {1, 1, units, 3 * k},
+                                     .shape = {3 * k, units},
+                                     .order = {0, 1, 3, 2}});
+  const Value hidden = tanh(dense(reshape(b.plain(0), {-1, q.w}), weight, bias));
+  const std::vector<Value> parts = split(dense(hidden, projection, Value()), 3);
+  const Value means = add(reshape(b.plain(2), {-1, k}), exp(parts[0]));
+  const auto for_positions = [&](Value x) { return reshape(x, {-1, 1, k}); };
+  const Value spread = for_positions(affine(exp(parts[1]), {.shift = 1e-8}));
+  const Value share = for_positions(softmax(parts[2]));
+  // The part of each distribution from half a position before to half a position behind.
+  std::vector<float> steps;
+  for (int64_t t = 1; t <= v.h; ++t) steps.push_back(static_cast<float>(t));
+  const Value positions = b.graph().constant(b.name() + ":positions", {1, v.h, 1}, steps);
+  const auto up_to = [&](double shift) {
+    const Value edge = affine(positions, {.shift = shift});
+    return sigmoid(div(sub(edge, for_positions(means)), spread));
+  };
+  const Value part = sub(up_to(0.5), up_to(-0.5));
+  Value scores = sum(mul(part, share), {.axes = {2}, .keepdims = true});
+  if (b.inputs() == 4) {
+    const Value length = cast(cast(reshape(b.plain(3), {-1, 1, 1}), DType::i32), DType::f32);
+    scores = mul(scores, cast(le(positions, length), DType::f32));
+  }
+  const Value mixed = matmul(scores, reshape(b.plain(1), {-1, v.h, v.w}), {.transpose_a = true});
+  b.put_plain(reshape(mixed, {-1, 1, 1, v.w}), {1, 1, v.w});
+  if (b.output_count() == 2) b.put_plain(reshape(means, {-1, 1, 1, k}), {1, 1, k});
+}
+
 constexpr Property kPositions[] = {{"max_timestep", Kind::positive, nullptr, "", 0, true}};
 
 void build_positional_encoding(LayerBuild& b) {
@@ -227,11 +293,8 @@ void add_attention_layers(std::vector<LayerKind>& kinds) {
                               LAYER_POSITIONAL_ENCODING,
                               {kPositions},
                               build_positional_encoding}});
-  LayerKind mol{"mol_attention", LAYER_MOL_ATTENTION, {}, {}};
-  mol.refused =
-      "mixture-of-logistics attention is not offered; there are attention and "
-      "multi_head_attention";
-  kinds.push_back(std::move(mol));
+  kinds.push_back(
+      {"mol_attention", LAYER_MOL_ATTENTION, {kMol, weight_properties()}, build_mol_attention});
 }
 
 }  // namespace thimble::ml_train

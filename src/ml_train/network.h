@@ -58,7 +58,7 @@ struct BuiltNetwork {
                                          const std::shared_ptr<WeightStore>& weights,
                                          const std::vector<Dim>& input_dims = {});
 
-// Whether a layer takes no other layer's output.
+// Whether a layer without input_layers makes tensors itself, and is no input of the model.
 [[nodiscard]] bool makes_its_own(const LayerNode& layer);
 
 }  // namespace thimble::ml_train

@@ -213,6 +213,7 @@ TEST(ml_train_layer_types, are_all_compared) {
                                 "cross_softmax",  // loss=cross
                                 "constant_derivative",
                                 "preprocess_flip",  // other_layers_test.cpp
+                                "preprocess_translate",
                                 "bottleneck",
                                 "vae_loss"};  // random: the VAE learns
   for (const json& golden : goldens()) {

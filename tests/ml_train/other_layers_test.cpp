@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 #include <model.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -82,6 +84,43 @@ TEST(ml_train_layer, preprocess_flip_leaves_images_at_inference_and_mirrors_half
   std::vector<float> x{1.0F, 0.0F};
   EXPECT_FLOAT_EQ(net.model->inference(1, {x.data()})[0][0],
                   fc->getWeights()[0][0] + fc->getWeights()[1][0]);
+}
+
+// A ramp that moves by t pixels is the ramp plus t, where it does not come from outside.
+TEST(ml_train_layer, preprocess_translate_moves_images_in_training) {
+  Network net({"batch_size=1", "threads=1"});
+  net.add("input", {"input_shape=2:1:8"});
+  net.add("preprocess_translate", {"random_translate=0.25"});
+  net.add("flatten", {});
+  net.add("fully_connected", {"name=fc", "unit=1", "weight_initializer=zeros"});
+  net.add("constant_derivative", {});
+  net.initialize("sgd", {"learning_rate=1"});
+  net.samples = {.inputs = {std::vector<float>(16)}, .labels = {}, .count = 1};
+  std::iota(net.samples.inputs[0].begin(), net.samples.inputs[0].end(), 0.0F);
+  std::shared_ptr<ml::train::Layer> fc;
+  net.model->getLayer("fc", &fc);
+  std::vector<float> before(16, 0.0F);
+  float least = 1.0F;
+  float most = -1.0F;
+  for (int step = 1; step <= 20; ++step) {
+    net.train({"continue_train=true", "epochs=" + std::to_string(step)});
+    std::vector<float> moves(16);
+    for (size_t i = 0; i < 16; ++i) {
+      moves[i] = before[i] - fc->getWeights()[0][i] - static_cast<float>(i);
+      before[i] = fc->getWeights()[0][i];
+    }
+    for (const size_t i : {2, 3, 4, 5, 10, 13}) EXPECT_NEAR(moves[i], moves[2], 1e-3) << i;
+    least = std::min(least, moves[2]);
+    most = std::max(most, moves[2]);
+  }
+  EXPECT_LT(least, -0.5F);
+  EXPECT_GT(most, 0.5F);
+  EXPECT_GE(least, -2.001F);
+  EXPECT_LE(most, 2.001F);
+  std::vector<float> x(16, 0.0F);
+  x[3] = 1.0F;
+  EXPECT_FLOAT_EQ(net.model->inference(1, {x.data()})[0][0],
+                  fc->getWeights()[0][3] + fc->getWeights()[1][0]);
 }
 
 // The custom layers of the VAE: a normal distribution's sample, and both parts of the loss.
