@@ -86,6 +86,13 @@ done
 "$root/scripts/qemu.sh" "$root/tests/boards/kernels_check" --board host --out "$work/host" >"$work/expected"
 [ "$(wc -l <"$work/expected")" -ge 30 ]
 verdict "kernels of the host" $?
+# The plain C of the targets, which stands beside their instructions.
+for target in 1 2 3; do
+  gcc -std=gnu99 -O1 -ffp-contract=off -Wno-unused-function -fsanitize=address,undefined -fno-sanitize-recover=all \
+    -DKERNELS=$target -I "$root/boards" -I "$root/src" "$root/boards/host.c" "$root/tests/boards/kernels_check/main.c" \
+    -o "$work/plain" && ASAN_OPTIONS=detect_leaks=0 "$work/plain" >"$work/found" && diff -u "$work/expected" "$work/found"
+  verdict "plain kernels of target $target" $?
+done
 for board in "${ran[@]}"; do
   "$root/scripts/qemu.sh" "$root/tests/boards/kernels_check" --board "$board" --out "$work/$board" >"$work/found" 2>&1 &&
     diff -u "$work/expected" <(grep -vE '^([a-z]+_bytes|instructions) ' "$work/found")

@@ -16,15 +16,50 @@ static inline int32_t quantized_micro_add_level(int32_t a, int32_t b, const quan
   return quantized_micro_nearest((left + right) / d->y_scale) + d->out.zero_point;
 }
 
+static void quantized_micro_plain_add(int8_t* y, const int8_t* a, const int8_t* b,
+                                      const quantized_sum_dims* d, int n) {
+  const quantized_sum_dims own = *d; /* y may lie anywhere: these stay in registers */
+  for (int i = 0; i < n; ++i) {
+    const int32_t v = quantized_micro_add_level(a[i], b[i], &own);
+    y[i] = (int8_t)(v < INT8_MIN ? INT8_MIN : v > INT8_MAX ? INT8_MAX : v);
+  }
+}
+
+static void quantized_micro_plain_add_inside(uint8_t* bits, const int8_t* a, const int8_t* b,
+                                             const quantized_sum_dims* d, int n) {
+  const quantized_sum_dims own = *d;
+  for (int first = 0; first < n; first += 8) {
+    const int last = first + 8 < n ? first + 8 : n;
+    int byte = 0;
+    for (int i = first; i < last; ++i) {
+      const int32_t v = quantized_micro_add_level(a[i], b[i], &own);
+      byte |= ((uint32_t)v + 128U < 256U) << (i - first);
+    }
+    bits[first / 8] = (uint8_t)byte;
+  }
+}
+
+#ifndef QUANTIZED_ADD_LOOPS /* helium.h has its own */
+static void quantized_micro_add(int8_t* y, const int8_t* a, const int8_t* b,
+                                const quantized_sum_dims* d, int n) {
+  quantized_micro_plain_add(y, a, b, d, n);
+}
+static void quantized_micro_add_inside(uint8_t* bits, const int8_t* a, const int8_t* b,
+                                       const quantized_sum_dims* d, int n) {
+  quantized_micro_plain_add_inside(bits, a, b, d, n);
+}
+#else
+static void quantized_micro_add(int8_t* y, const int8_t* a, const int8_t* b,
+                                const quantized_sum_dims* d, int n);
+static void quantized_micro_add_inside(uint8_t* bits, const int8_t* a, const int8_t* b,
+                                       const quantized_sum_dims* d, int n);
+#endif
+
 static void quantized_add_ref(int8_t* y, const int8_t* a, const int8_t* b,
                               const quantized_sum_dims* d) {
   const nary_dims* walk = &d->walk;
   if (quantized_micro_add_is_plain(d)) {
-    const quantized_sum_dims own = *d; /* y may lie anywhere: these stay in registers */
-    for (int i = 0; i < own.walk.n; ++i) {
-      const int32_t v = quantized_micro_add_level(a[i], b[i], &own);
-      y[i] = (int8_t)(v < INT8_MIN ? INT8_MIN : v > INT8_MAX ? INT8_MAX : v);
-    }
+    quantized_micro_add(y, a, b, d, walk->n);
     return;
   }
   NARY_FOR_EACH(walk, at,
@@ -35,16 +70,7 @@ static void quantized_add_inside_ref(uint8_t* bits, const int8_t* a, const int8_
                                      const quantized_sum_dims* d) {
   const nary_dims* walk = &d->walk;
   if (quantized_micro_add_is_plain(d)) {
-    const quantized_sum_dims own = *d;
-    for (int first = 0; first < own.walk.n; first += 8) {
-      const int last = first + 8 < own.walk.n ? first + 8 : own.walk.n;
-      int byte = 0;
-      for (int i = first; i < last; ++i) {
-        const int32_t v = quantized_micro_add_level(a[i], b[i], &own);
-        byte |= ((uint32_t)v + 128U < 256U) << (i - first);
-      }
-      bits[first / 8] = (uint8_t)byte;
-    }
+    quantized_micro_add_inside(bits, a, b, d, walk->n);
     return;
   }
   NARY_FOR_EACH(

@@ -97,3 +97,7 @@ static void quantized_input_grad_weights(real* to, const int8_t* w, int channels
   }
 #endif
 }
+
+#define QUANTIZED_DSP_TILES
+#include "ops/quantized_conv2d_input_grad/micro.h"
+#undef QUANTIZED_DSP_TILES

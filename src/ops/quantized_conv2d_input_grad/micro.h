@@ -3,6 +3,7 @@
 #include "ops/families/quantized/sum_micro.h"
 #include "ops/quantized_conv2d_input_grad/dims.h"
 
+#ifndef QUANTIZED_DSP_TILES /* cortex_m_dsp.h has its own */
 /* dx[i,c] += sum over n channels k of dy[i,k] w[k,c], for four pixels and four channels; w: [n,4],
    converted to f32. */
 static void quantized_input_grad_tile(real* dx, const real* dy, const real* w, int channels,
@@ -58,6 +59,7 @@ static void quantized_input_grad_tile(real* dx, const real* dy, const real* w, i
   dx3[2] = d2;
   dx3[3] = d3;
 }
+#endif
 
 /* The same of one pixel and channel. */
 static real quantized_input_grad_one(const real* dy, const int8_t* w, int channels,
@@ -69,6 +71,7 @@ static real quantized_input_grad_one(const real* dy, const int8_t* w, int channe
   return sum;
 }
 
+#ifndef QUANTIZED_DSP_TILES
 /* The weights of four channels for n channels of dy in f32. to: [n,4], w: of the first of the
    former, n: not 0. */
 static void quantized_input_grad_weights(real* to, const int8_t* w, int channels, int n) {
@@ -79,6 +82,7 @@ static void quantized_input_grad_weights(real* to, const int8_t* w, int channels
     to[3] = (real)w[3];
   }
 }
+#endif
 
 /* Channels of dy whose weights are converted at once. */
 #define QUANTIZED_MICRO_FROM 64

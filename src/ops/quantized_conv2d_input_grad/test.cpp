@@ -188,11 +188,15 @@ TEST(quantized_conv2d_input_grad, of_microcontrollers_has_the_bits_of_the_refere
     compare(test, "quantized_conv2d_input_grad",
             ir::kernel_fn<&micro::quantized_conv2d_input_grad_ref>());
     compare(test, "quantized_conv2d_input_grad",
+            ir::kernel_fn<&dsp::quantized_conv2d_input_grad_ref>());
+    compare(test, "quantized_conv2d_input_grad",
             ir::kernel_fn<&helium::quantized_conv2d_input_grad_ref>());
   }
   for (const OpCase& test : in_place_convolutions()) {
     compare(test, "quantized_depthwise_input_grad",
             ir::kernel_fn<&micro::quantized_depthwise_input_grad_ref>());
+    compare(test, "quantized_depthwise_input_grad",
+            ir::kernel_fn<&dsp::quantized_depthwise_input_grad_ref>());
     compare(test, "quantized_depthwise_input_grad",
             ir::kernel_fn<&helium::quantized_depthwise_input_grad_ref>());
   }
@@ -209,41 +213,6 @@ TEST(quantized_conv2d_input_grad, vectors_are_left_to_numbers_that_stay_normal) 
   }
   for (const float v : {0x1p-101F, -0x1p-110F, 0x1p-149F, 0x1p127F, -INFINITY, NAN}) {
     EXPECT_FALSE(is_exact(v)) << v;
-  }
-}
-
-TEST(quantized_conv2d_input_grad, tiles_of_cortex_m_have_the_bits_of_plain_ones) {
-  constexpr int kChannels = 6;
-  constexpr int kFrom = 9;
-  std::mt19937 random(8);
-  std::normal_distribution<float> normal;
-  const auto numbers = [&](size_t n) {
-    std::vector<float> made(n);
-    for (float& v : made) v = normal(random);
-    return made;
-  };
-  const std::vector<float> dy = numbers(4 * kFrom);
-  const std::vector<float> w = numbers(4 * kFrom);
-  for (const int n : {1, 2, 7, 8}) {
-    std::vector<float> wanted = numbers(4 * kChannels);
-    std::vector<float> made = wanted;
-    micro::quantized_input_grad_tile(wanted.data(), dy.data(), w.data(), kChannels, kFrom, n);
-    dsp::quantized_input_grad_tile(made.data(), dy.data(), w.data(), kChannels, kFrom, n);
-    EXPECT_EQ(made, wanted) << n;
-  }
-}
-
-TEST(quantized_conv2d_input_grad, weights_of_cortex_m_are_the_plain_ones) {
-  constexpr int kChannels = 6;
-  constexpr int kFrom = 5;
-  std::vector<int8_t> w;
-  for (int i = 0; i < kFrom * kChannels; ++i) w.push_back(static_cast<int8_t>(17 * i - 128));
-  for (const int n : {1, 2, kFrom}) {
-    std::vector<float> wanted(static_cast<size_t>(4 * n));
-    std::vector<float> made(wanted.size());
-    micro::quantized_input_grad_weights(wanted.data(), w.data(), kChannels, n);
-    dsp::quantized_input_grad_weights(made.data(), w.data(), kChannels, n);
-    EXPECT_EQ(made, wanted) << n;
   }
 }
 

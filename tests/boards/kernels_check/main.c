@@ -6,52 +6,63 @@
 
 #include "ops/families/kernel/ref_c.h"
 
+/* Of which target: 0 the reference, 1 c99, 2 cortex-m-dsp, 3 helium. On the host, where there are
+   none of their instructions, all can be compiled. */
+#ifndef KERNELS
 #if defined(__ARM_FEATURE_MVE)
+#define KERNELS 3
+#elif defined(__ARM_FEATURE_DSP)
+#define KERNELS 2
+#elif defined(__arm__) || defined(__riscv)
+#define KERNELS 1
+#else
+#define KERNELS 0
+#endif
+#endif
+
+#if KERNELS == 3
 #include "ops/families/quantized/depthwise_helium.h"
 #include "ops/families/quantized/input_grad_helium.h"
 #include "ops/families/quantized/weight_grad_helium.h"
 #include "ops/families/unary/grad_by_bits_helium.h"
-#elif defined(__ARM_FEATURE_DSP)
+#include "ops/quantized_add/helium.h"
+#elif KERNELS == 2
 #include "ops/families/quantized/depthwise_cortex_m_dsp.h"
-#endif
-#if defined(__ARM_FEATURE_DSP)
-#include "ops/families/binary/mul_cortex_m_dsp.h"
-#include "ops/families/reduction/sum_to_cortex_m_dsp.h"
-#ifndef __ARM_FEATURE_MVE
-#include "ops/families/unary/grad_by_bits_cortex_m_dsp.h"
-#endif
-#else
-#include "ops/mul/ref.h"
-#include "ops/sum_to/ref.h"
-#endif
-#if defined(__arm__) || defined(__riscv)
-#include "ops/quantized_conv2d/micro.h"
-#ifndef __ARM_FEATURE_DSP
-#include "ops/families/unary/grad_by_bits_micro.h"
-#endif
-#ifndef __ARM_FEATURE_MVE
-#include "ops/quantized_conv2d_input_grad/micro.h"
-#if defined(__ARM_FEATURE_DSP)
+#include "ops/families/quantized/sum_cortex_m_dsp.h"
 #include "ops/families/quantized/weight_grad_cortex_m_dsp.h"
-#else
+#include "ops/families/unary/grad_by_bits_cortex_m_dsp.h"
+#include "ops/quantized_conv2d_input_grad/cortex_m_dsp.h"
+#elif KERNELS == 1
+#include "ops/families/unary/grad_by_bits_micro.h"
+#include "ops/quantized_conv2d_input_grad/micro.h"
 #include "ops/quantized_conv2d_weight_grad/micro.h"
-#endif
-#endif
 #else
 #include "ops/activation_bits/ref.h"
+#include "ops/quantized_add/ref.h"
 #include "ops/quantized_conv2d/ref.h"
 #include "ops/quantized_conv2d_input_grad/ref.h"
 #include "ops/quantized_conv2d_weight_grad/ref.h"
 #endif
-#if defined(__arm__) || defined(__riscv)
+#if KERNELS >= 2
+#include "ops/families/binary/mul_cortex_m_dsp.h"
+#include "ops/families/reduction/sum_to_cortex_m_dsp.h"
+#else
+#include "ops/mul/ref.h"
+#include "ops/sum_to/ref.h"
+#endif
+#if KERNELS >= 1
+#include "ops/quantized_conv2d/micro.h"
+#if KERNELS <= 2
+#include "ops/quantized_add/micro.h"
+#endif
 #define INTEGER_MICRO
 #endif
 #include "ops/sgd_update/ref.h"
-#if defined(__ARM_FEATURE_MVE)
+#if KERNELS == 3
 #include "ops/families/update/integer_helium.h"
-#elif defined(__ARM_FEATURE_DSP)
+#elif KERNELS == 2
 #include "ops/families/update/integer_cortex_m_dsp.h"
-#elif defined(INTEGER_MICRO)
+#elif KERNELS == 1
 #include "ops/families/update/integer_micro.h"
 #endif
 
@@ -184,6 +195,29 @@ static void elementwise(int rows, int c) {
   printf("numbers %dx%d: %08lx\n", rows, c, (unsigned long)sum);
 }
 
+/* Sums of n numbers with these scales, and which lie within the bounds. */
+static void sums(int n, float a_scale, float b_scale, float y_scale) {
+  const quantized_sum_dims d = {.walk = {n, 1, {n}, {{1}, {1}}},
+                                .out = {.low = -128, .high = 127, .zero_point = 5},
+                                .a_zero_point = 3,
+                                .b_zero_point = -17,
+                                .a_scale = a_scale,
+                                .b_scale = b_scale,
+                                .y_scale = y_scale};
+  uint32_t sum = 2166136261u;
+  for (int i = 0; i < n; ++i) {
+    image[i] = (int8_t)next_word();
+    weights[i] = (int8_t)next_word();
+  }
+  memset(bits, 0, sizeof bits);
+  quantized_add_inside_ref(bits, image, weights, &d);
+  sum = hash(sum, bits, sizeof bits);
+  quantized_add_ref(y, image, weights, &d);
+  sum = hash(sum, y, (size_t)n);
+  quantized_add_ref(image, image, image + 1, &d);
+  printf("sums %d: %08lx\n", n, (unsigned long)hash(sum, image, (size_t)n));
+}
+
 /* Weights [k, c] of which some channels are trained, with one unit for each k. */
 static void update(int k, int c, int is_wide) {
   static struct {
@@ -208,6 +242,8 @@ static void update(int k, int c, int is_wide) {
   *walk = dims;
   for (int i = 0; i < n; ++i) {
     dy[i] = (float)((int32_t)next_word() - 0x7fffff) * (i % 3 ? 0x1p-24F : 0x1p-17F);
+    if (i % 41 == 7) dy[i] = i % 2 ? 0x1.5p33F : -INFINITY;
+    if (i % 43 == 8) dy[i] = NAN;
   }
   for (int i = 0; i < k; ++i) dx[i] = (float)(1 + next_word() % 100) * 0.013F;
   for (int i = 0; i < k * c; ++i) {
@@ -268,5 +304,10 @@ int main(void) {
   update(70, 9, 0);
   update(33, 8, 0);
   update(15, 10, 1);
+  update(CHANNELS, 1, 1);
+  sums(4003, 0.0235F, 0.0512F, 0.0731F);
+  sums(4096, 0.5F, 0.25F, 0.75F);
+  sums(2049, 0x1.fffffep-9F, 0x1.000002p-7F, 0x1.fffffep-8F);
+  sums(133, 0x1p-50F, 0x1p-52F, 0x1p-49F);
   return 0;
 }

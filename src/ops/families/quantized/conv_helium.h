@@ -7,25 +7,6 @@
 /* Of functions that have registers to themselves. */
 #define QUANTIZED_HELIUM_ROOM __attribute__((noinline))
 
-/* The sum of n numbers. */
-static inline int32_t quantized_helium_total(const int8_t* w, int n) {
-  int32_t sum = 0;
-#if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
-  __asm__ volatile(
-      "dlstp.8 lr, %[n]\n"
-      "1:\n"
-      "vldrb.8 q0, [%[w]], #16\n"
-      "vaddva.s8 %[sum], q0\n"
-      "letp lr, 1b\n"
-      : [sum] "+Te"(sum), [w] "+r"(w)
-      : [n] "r"(n)
-      : "lr", "q0", "cc", "memory");
-#else
-  for (int i = 0; i < n; ++i) sum += w[i];
-#endif
-  return sum;
-}
-
 /* to[0..n) = from[0..n); n: not 0. */
 static inline void quantized_helium_copy(int8_t* to, const int8_t* from, int n) {
 #if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
@@ -57,6 +38,44 @@ typedef struct quantized_helium_block {
   uint8_t* bits; /* of the first pixel */
   int32_t bits_step;
 } quantized_helium_block;
+
+/* Sets the starts of the sums: of each channel the weights times -zero. */
+static inline void quantized_helium_starts(quantized_helium_block* c, int32_t zero) {
+#if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
+  __asm__ volatile(
+      "ldr lr, [%[c], #64]\n"
+      "add r0, %[c], #16\n"
+      "ldm r0, {r8-r11}\n"
+      "mov r0, #0\n"
+      "mov r2, #0\n"
+      "mov r4, #0\n"
+      "mov r6, #0\n"
+      "dlstp.8 lr, lr\n"
+      "1:\n"
+      "vldrb.8 q0, [r8], #16\n"
+      "vaddva.s8 r0, q0\n"
+      "vldrb.8 q1, [r9], #16\n"
+      "vaddva.s8 r2, q1\n"
+      "vldrb.8 q0, [r10], #16\n"
+      "vaddva.s8 r4, q0\n"
+      "vldrb.8 q1, [r11], #16\n"
+      "vaddva.s8 r6, q1\n"
+      "letp lr, 1b\n"
+      "vmov d0, r0, r2\n"
+      "vmov d1, r4, r6\n"
+      "vmul.i32 q0, q0, %[less]\n"
+      "vstrw.32 q0, [%[c]]\n"
+      :
+      : [c] "r"(c), [less] "r"(-zero)
+      : "lr", "r0", "r2", "r4", "r6", "r8", "r9", "r10", "r11", "q0", "q1", "cc", "memory");
+#else
+  for (int j = 0; j < 4; ++j) {
+    int32_t sum = 0;
+    for (int i = 0; i < c->taps; ++i) sum += c->w[j][i];
+    c->start[j] = -zero * sum;
+  }
+#endif
+}
 
 /* Sums in r0, r2, r4 and r6 become levels in q0, results that are not clamped yet, and results.
    q4, q5: bias and scale. */
@@ -222,35 +241,35 @@ static void quantized_helium_pixels(const quantized_micro_out* to, ptrdiff_t at,
                                     const quantized_factor* factors) {
   const int channels = dims->conv.k;
   const int taps = dims->conv.r * dims->conv.s * dims->conv.c;
+  const int is_few = taps <= 16 && !to->bits;
+  int8_t none[4];
+  int8_t* y = to->y ? to->y + at : none;
   quantized_helium_block c;
   c.taps = taps;
   c.zero = to->result->zero_point;
   c.back = -taps & 15;
   c.step = to->y ? channels : 0;
   c.bits_step = channels / 8;
-  for (int k = 0; k < channels; k += 4, at += 4, w += 4 * taps) {
+  for (int k = 0; k < channels; k += 4, factors += 4) {
     int is_small = 1;
-    for (int j = 0; j < 4; ++j) {
-      const int8_t* const from = w + j * taps;
-      const int32_t start = bias ? bias[k + j] : 0;
-      c.w[j] = from;
-      c.start[j] = dims->input_zero_point == 0
-                       ? 0
-                       : -dims->input_zero_point * quantized_helium_total(from, taps);
-      c.bias[j] = start;
-      c.scale[j] = factors[k + j].scale;
-      is_small = is_small && (uint32_t)start + 0x40000000U < 0x80000000U;
+    for (int j = 0; j < 4; ++j, w += taps) {
+      const int32_t added = bias ? *bias++ : 0;
+      c.w[j] = w;
+      c.bias[j] = added;
+      c.scale[j] = factors[j].scale;
+      is_small &= (uint32_t)added + 0x40000000U < 0x80000000U;
     }
-    if (to->bits) {
-      int8_t none[4];
-      c.bits = to->bits + at / 8;
+    quantized_helium_starts(&c, dims->input_zero_point);
+    if (is_few && is_small) {
+      quantized_helium_few(y, x, &c, n);
+    } else if (to->bits) {
+      c.bits = to->bits + (at + k) / 8;
       for (int j = 0; j < 4; ++j) c.marks[j] = 1U << ((k & 7) + j);
-      quantized_helium_marked(to->y ? to->y + at : none, x, &c, n);
-    } else if (taps <= 16 && is_small) {
-      quantized_helium_few(to->y + at, x, &c, n);
+      quantized_helium_marked(y, x, &c, n);
     } else {
-      quantized_helium_dots(to->y + at, x, &c, n);
+      quantized_helium_dots(y, x, &c, n);
     }
+    if (to->y) y += 4;
   }
 }
 /* Bytes of windows that are copied side by side. */
@@ -277,6 +296,54 @@ static void quantized_helium_window(int8_t* to, const int8_t* x, int rows,
   }
 }
 
+/* n bytes, sixteen at most, of each of `count` windows, `step` and `next` bytes apart. */
+static inline void quantized_helium_side_by_side(int8_t* to, const int8_t* from, int n, int count,
+                                                 int step, int next) {
+#if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
+  __asm__ volatile(
+      "vctp.8 %[n]\n"
+      "dls lr, %[count]\n"
+      "1:\n"
+      "vpstt\n"
+      "vldrbt.8 q0, [%[from]]\n"
+      "vstrbt.8 q0, [%[to]]\n"
+      "add %[from], %[from], %[next]\n"
+      "add %[to], %[to], %[step]\n"
+      "le lr, 1b\n"
+      : [to] "+r"(to), [from] "+r"(from)
+      : [n] "r"(n), [count] "r"(count), [step] "r"(step), [next] "r"(next)
+      : "lr", "q0", "cc", "memory");
+#else
+  for (; count > 0; --count, to += step, from += next) memcpy(to, from, (size_t)n);
+#endif
+}
+
+/* The windows of `count` pixels from (p, q) on, one after another. */
+static void quantized_helium_all_windows(int8_t* to, const int8_t* x, int rows,
+                                         const quantized_conv2d_dims* dims, int p, int q,
+                                         int count) {
+  const conv_dims* d = &dims->conv;
+  const int line = d->s * d->c;
+  const int taps = d->r * line;
+  const int top = p * d->stride_h - d->pad_top;
+  const int last = q + count;
+  /* Windows [begin, end) lie within the image. */
+  int begin = (d->pad_left + d->stride_w - 1) / d->stride_w;
+  int end = d->w + d->pad_left < d->s ? 0 : (d->w + d->pad_left - d->s) / d->stride_w + 1;
+  if (begin < q) begin = q;
+  if (end > last) end = last;
+  if (line > 16 || top < 0 || top + d->r > d->h || begin >= end) begin = end = last;
+  for (int r = 0; r < d->r && begin < end; ++r) {
+    const int8_t* const row = x + (ptrdiff_t)((top + r) % rows) * d->w * d->c;
+    quantized_helium_side_by_side(to + (begin - q) * taps + r * line,
+                                  row + (begin * d->stride_w - d->pad_left) * d->c, line,
+                                  end - begin, taps, d->stride_w * d->c);
+  }
+  for (int j = q; j < last; ++j, to += taps) {
+    if (j < begin || j >= end) quantized_helium_window(to, x, rows, dims, p, j);
+  }
+}
+
 /* Rows [p, last) where all channels are read. */
 static void quantized_helium_dense(const quantized_micro_out* out, ptrdiff_t at, const int8_t* x,
                                    int rows, const int8_t* w, const int32_t* bias,
@@ -290,9 +357,7 @@ static void quantized_helium_dense(const quantized_micro_out* out, ptrdiff_t at,
   for (; p < last; ++p, at += (ptrdiff_t)d->q * d->k) {
     for (int q = 0; q < d->q; q += most) {
       const int n = d->q - q < most ? d->q - q : most;
-      for (int j = 0; j < n; ++j) {
-        quantized_helium_window(windows + j * taps, x, rows, dims, p, q + j);
-      }
+      quantized_helium_all_windows(windows, x, rows, dims, p, q, n);
       quantized_helium_pixels(out, at + (ptrdiff_t)q * d->k, windows, n, w, bias, dims, factors);
     }
   }

@@ -63,26 +63,33 @@ static QUANTIZED_HELIUM_ROOM void quantized_helium_gather(int8_t* to, const int8
 #endif
 }
 
+/* n weights, sixteen at most, then zeros. Returns their sum. */
+static inline int32_t quantized_helium_vector(int8_t* to, const int8_t* w, int n) {
+#if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
+  int32_t sum;
+  __asm__ volatile(
+      "vctp.8 %[n]\n"
+      "vpst\n"
+      "vldrbt.8 q0, [%[from]]\n"
+      "vaddv.s8 %[sum], q0\n"
+      "vstrb.8 q0, [%[to]]\n"
+      : [sum] "=Te"(sum)
+      : [n] "r"(n), [from] "r"(w), [to] "r"(to)
+      : "q0", "memory");
+#else
+  int32_t sum = 0;
+  memset(to, 0, 16);
+  for (int i = 0; i < n; ++i) sum += to[i] = w[i];
+#endif
+  return sum;
+}
+
 /* The weights of a channel: `taps` of a vector, `all` of a window. Returns their sum. */
 static inline int32_t quantized_helium_weights(quantized_helium_windows* t, const int8_t* w,
                                                int taps, int all) {
   int32_t sum = 0;
-  for (int g = 0; g < t->vectors; ++g, w += taps, all -= taps) {
-    const int n = all < taps ? all : taps;
-#if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
-    __asm__ volatile(
-        "vctp.8 %[n]\n"
-        "vpst\n"
-        "vldrbt.8 q0, [%[from]]\n"
-        "vaddva.s8 %[sum], q0\n"
-        "vstrb.8 q0, [%[to]]\n"
-        : [sum] "+Te"(sum)
-        : [n] "r"(n), [from] "r"(w), [to] "r"(t->w[g])
-        : "q0", "memory");
-#else
-    memset(t->w[g], 0, sizeof t->w[g]);
-    for (int i = 0; i < n; ++i) sum += t->w[g][i] = w[i];
-#endif
+  for (int8_t* to = t->w[0]; all > 0; to += 16, w += taps, all -= taps) {
+    sum += quantized_helium_vector(to, w, all < taps ? all : taps);
   }
   return sum;
 }
@@ -252,6 +259,26 @@ static inline int quantized_helium_vector_rows(const conv_dims* d) {
   return 16 / d->s < d->r ? 16 / d->s : d->r;
 }
 
+/* Some rows of a channel that is no small one. y, window: of the first result. */
+static void quantized_helium_any_rows(int8_t* y, const int8_t* window, quantized_helium_windows* c,
+                                      const conv_dims* d, int pitch, int rows) {
+  const int by_row = d->q % QUANTIZED_MICRO_PIXELS != 0;
+  const int last_four = d->q - QUANTIZED_MICRO_PIXELS;
+  if (!by_row) {
+    quantized_helium_rows(y, window, c);
+    return;
+  }
+  for (; rows > 0; --rows, window += d->stride_h * pitch, y += (ptrdiff_t)d->q * d->k) {
+    const int whole = c->together;
+    c->rows = 1;
+    quantized_helium_rows(y, window, c);
+    /* The last four, of which some are computed again. */
+    c->together = c->rows = 1;
+    quantized_helium_rows(y + (ptrdiff_t)last_four * d->k, window + last_four * d->stride_w, c);
+    c->together = whole;
+  }
+}
+
 /* Rows [p, last) of a depthwise convolution: lines of `pitch` cells of one channel at a time, in
    which what lies outside of the image is the zero point. together: rows for which there is room.
  */
@@ -263,21 +290,27 @@ static void quantized_helium_depthwise(const quantized_micro_out* out, ptrdiff_t
   const conv_dims* d = &dims->conv;
   const int room = pitch - d->pad_left;
   const int columns = d->w < room ? d->w : room;
+  const int all = d->r * d->s;
   const int taps = quantized_helium_vector_rows(d) * d->s;
-  const int last_four = d->q - QUANTIZED_MICRO_PIXELS;
+  const int channels = d->k;
+  const int zero = dims->input_zero_point;
   const int8_t* lines[QUANTIZED_HELIUM_LINES];
   int8_t plane[QUANTIZED_HELIUM_PLANE];
   quantized_helium_windows c;
-  c.vectors = (d->r * d->s + taps - 1) / taps;
+  int is_small;
+  c.vectors = (all + taps - 1) / taps;
   c.x_step = taps / d->s * pitch;
   c.x_next = QUANTIZED_MICRO_PIXELS * d->stride_w;
   c.x_back = c.vectors * c.x_step - c.x_next;
-  c.y_step = out->y ? QUANTIZED_MICRO_PIXELS * d->k : 0;
-  c.bits_step = QUANTIZED_MICRO_PIXELS * d->k / 8;
+  c.y_step = out->y ? QUANTIZED_MICRO_PIXELS * channels : 0;
+  c.bits_step = QUANTIZED_MICRO_PIXELS * channels / 8;
   c.zero = out->result->zero_point;
+  c.together = d->q / QUANTIZED_MICRO_PIXELS;
+  c.x_row = d->stride_h * pitch - c.together * c.x_next;
+  is_small = c.vectors == 1 && !out->bits && d->q % QUANTIZED_MICRO_PIXELS == 0;
   for (int j = 0; j < QUANTIZED_MICRO_PIXELS; ++j) {
-    c.steps[j] = out->y ? (uint32_t)(j * d->k) : 0;
-    c.steps[4 + j] = (uint32_t)(j * d->k / 8);
+    c.steps[j] = out->y ? (uint32_t)(j * channels) : 0;
+    c.steps[4 + j] = (uint32_t)(j * channels / 8);
     memset(c.places[j], 0, sizeof c.places[j]);
     for (int i = 0, t = 0; t < taps; ++i) {
       for (int s = 0; s < d->s; ++s, ++t) {
@@ -289,50 +322,37 @@ static void quantized_helium_depthwise(const quantized_micro_out* out, ptrdiff_t
     const int next = last - p < together ? last : p + together;
     const int first = p * d->stride_h - d->pad_top;
     const int above = first < 0 ? -first : 0; /* lines that lie there */
+    int8_t* const inside = plane + above * pitch + d->pad_left;
+    const int8_t* weights = w;
+    const int32_t* start = bias;
+    const quantized_factor* factor = factors;
+    int8_t none = 0;
+    int8_t* y = out->y ? out->y + at : &none;
     int below = first + (next - p - 1) * d->stride_h + d->r;
     int count = 0;
     if (below > d->h) below = d->h;
     for (int row = first + above; row < below; ++row) {
       lines[count++] = x + (ptrdiff_t)(row % rows) * d->w * d->c;
     }
-    memset(plane, dims->input_zero_point, sizeof plane);
-    for (int k = 0; k < d->k; ++k) {
-      const int32_t sum =
-          quantized_helium_weights(&c, w + (ptrdiff_t)k * d->r * d->s, taps, d->r * d->s);
-      const int8_t* window = plane;
-      const int by_row = d->q % QUANTIZED_MICRO_PIXELS != 0;
-      int8_t none = 0;
-      int8_t* y = out->y ? out->y + at + k : &none;
-      c.bias = bias ? bias[k] : 0;
-      c.scale = factors[k].scale;
-      c.bit = 1 << (k & 7);
-      for (int j = 0; j < 4; ++j) c.start[j] = -dims->input_zero_point * sum;
-      if (count > 0) {
-        quantized_helium_gather(plane + above * pitch + d->pad_left, lines, count, k, d->c, columns,
-                                pitch);
+    memset(plane, zero, sizeof plane);
+    for (int k = 0; k < channels; ++k, ++factor, weights += all) {
+      const int32_t added = start ? *start++ : 0;
+      const int32_t less = -zero * quantized_helium_weights(&c, weights, taps, all);
+      for (int j = 0; j < 4; ++j) c.start[j] = less;
+      c.bias = added;
+      c.scale = factor->scale;
+      c.rows = next - p;
+      if (count > 0) quantized_helium_gather(inside, lines, count, k, channels, columns, pitch);
+      if (is_small && (uint32_t)added + 0x40000000U < 0x80000000U) {
+        quantized_helium_small_rows(y, plane, &c);
+      } else {
+        c.bits = out->bits ? out->bits + (at + k) / 8 : NULL;
+        c.bit = 1 << (k & 7);
+        quantized_helium_any_rows(y, plane, &c, d, pitch, next - p);
       }
-      c.bits = out->bits ? out->bits + (at + k) / 8 : NULL;
-      c.together = d->q / QUANTIZED_MICRO_PIXELS;
-      c.x_row = d->stride_h * pitch - c.together * c.x_next;
-      for (int row = p; row < next; row = by_row ? row + 1 : next) {
-        c.rows = by_row ? 1 : next - p;
-        if (c.vectors == 1 && !out->bits && (uint32_t)c.bias + 0x40000000U < 0x80000000U) {
-          quantized_helium_small_rows(y, window, &c);
-        } else {
-          quantized_helium_rows(y, window, &c);
-        }
-        if (by_row) { /* The last four, of which some are computed again. */
-          const int whole = c.together;
-          c.together = c.rows = 1;
-          quantized_helium_rows(y + (ptrdiff_t)last_four * d->k, window + last_four * d->stride_w,
-                                &c);
-          c.together = whole;
-          window += d->stride_h * pitch;
-          y += (ptrdiff_t)d->q * d->k;
-        }
-      }
+      if (out->y) ++y;
     }
-    at += (ptrdiff_t)(next - p) * d->q * d->k;
+    at += (ptrdiff_t)(next - p) * d->q * channels;
     p = next;
   }
 }

@@ -1,5 +1,5 @@
-/* The function of nearest_micro.h in two instructions: the first rounds halves to even, what 16 bits
-   cannot hold saturates. Source: Arm, "ARMv7-M Architecture Reference Manual". */
+/* The function of nearest_micro.h in two instructions: the first rounds halves to even, what 16
+   bits cannot hold saturates. Source: Arm, "ARMv7-M Architecture Reference Manual". */
 #include "simd/requantize.h"
 
 static inline int32_t quantized_micro_nearest(float v) {

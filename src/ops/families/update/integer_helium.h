@@ -1,6 +1,7 @@
-/* The random words of integer_micro.h in instructions of Helium, for the target helium: four blocks
+/* Random words and moves of integer_micro.h in instructions of Helium, for the target helium: four
    at a time. Results are the same. */
 #define INTEGER_WORDS
+#define INTEGER_MOVE
 #include "ops/families/update/integer_micro.h"
 
 #define INTEGER_HELIUM_ROUND(a, b) \
@@ -70,4 +71,77 @@ static INTEGER_HELIUM_ALONE void integer_micro_words(philox_block* words, const 
 #else
   for (int i = 0; i < n; ++i) words[i] = philox_at(rng, stream, numbers[i]);
 #endif
+}
+
+/* The largest size of n changes. */
+static inline real integer_helium_most(const real* moves, int n) {
+  real most = 0;
+#if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
+  __asm__ volatile(
+      "dlstp.32 lr, %[n]\n"
+      "1:\n"
+      "vldrw.32 q0, [%[moves]], #16\n"
+      "vmaxnmav.f32 %[most], q0\n"
+      "letp lr, 1b\n"
+      : [moves] "+r"(moves), [most] "+r"(most)
+      : [n] "r"(n)
+      : "lr", "q0", "cc", "memory");
+#else
+  for (int i = 0; i < n; ++i) {
+    if (moves[i] > most) most = moves[i];
+    if (-moves[i] > most) most = -moves[i];
+  }
+#endif
+  return most;
+}
+
+/* The steps of changes below 2^31, in q4. Of a change that is no number they are 0. */
+#define INTEGER_HELIUM_STEPS               \
+  "vldrw.32 q0, [%[moves]], #16\n"         \
+  "vldrw.32 q1, [%[drawn]], #16\n"         \
+  "vldrw.32 q2, [%[words], q1, uxtw #2]\n" \
+  "vldrw.32 q1, [%[places]], #16\n"        \
+  "vabs.f32 q3, q0\n"                      \
+  "vcvt.s32.f32 q4, q3\n"                  \
+  "vcvt.f32.s32 q5, q4\n"                  \
+  "vsub.f32 q3, q3, q5\n"                  \
+  "vmul.f32 q3, q3, %[scale]\n"            \
+  "vcvtp.u32.f32 q3, q3\n"                 \
+  "vpt.u32 hi, q3, q2\n"                   \
+  "vqaddt.s32 q4, q4, %[one]\n"            \
+  "vpt.s32 lt, q0, zr\n"                   \
+  "vnegt.s32 q4, q4\n"
+#define INTEGER_HELIUM_MOVE(change)                                                                \
+  __asm__ volatile(                                                                                \
+      "dlstp.32 lr, %[n]\n"                                                                        \
+      "1:\n" INTEGER_HELIUM_STEPS change "letp lr, 1b\n"                                           \
+      : [moves] "+r"(moves), [drawn] "+r"(drawn), [places] "+r"(places)                            \
+      : [numbers] "r"(numbers), [words] "r"(words), [scale] "r"(0x1p32F), [one] "r"(1), [n] "r"(n) \
+      : "lr", "q0", "q1", "q2", "q3", "q4", "q5", "cc", "memory")
+
+/* In the place of the function of integer_micro.h. */
+static INTEGER_HELIUM_ALONE void integer_micro_move(void* numbers, const integer_dims* d,
+                                                    const real* moves, const integer_places* of,
+                                                    const uint32_t* words, int n) {
+#if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
+  const int32_t* places = of->places;
+  const int32_t* drawn = of->words;
+  if (!d->is_wide) {
+    INTEGER_HELIUM_MOVE(
+        "vldrb.s32 q5, [%[numbers], q1]\n"
+        "vqadd.s32 q5, q5, q4\n"
+        "vqmovnb.s32 q5, q5\n"
+        "vqmovnb.s16 q5, q5\n"
+        "vstrb.32 q5, [%[numbers], q1]\n");
+    return;
+  }
+  if (integer_helium_most(moves, n) < (real)0x1p31) {
+    INTEGER_HELIUM_MOVE(
+        "vldrw.32 q5, [%[numbers], q1, uxtw #2]\n"
+        "vqadd.s32 q5, q5, q4\n"
+        "vstrw.32 q5, [%[numbers], q1, uxtw #2]\n");
+    return;
+  }
+#endif
+  integer_micro_plain_move(numbers, d, moves, of, words, n);
 }
