@@ -17,11 +17,13 @@ namespace thimble {
 // parameter without values (load_model, load_weights), or a path that cannot be written.
 void export_tflite(const Graph& graph, const std::string& path);
 
-// The same as an ONNX file of opset 23. Inputs and outputs keep their names and shapes, images
-// channels last; between them images are channels first as ONNX's operators want them, without
-// transposes around each. Parameters become initializers of their names, batch norms stay
-// BatchNormalization, recurrent layers and attention are one node each. The page on ONNX lists the
-// ops. The file appears whole or not at all. Throws Error as export_tflite.
+// The same as an ONNX file of opset 23, of int8 networks 20. Inputs and outputs keep their names
+// and shapes, images channels last; between them images are channels first as ONNX's operators want
+// them, without transposes around each. Parameters become initializers of their names, batch norms
+// stay BatchNormalization, recurrent layers and attention are one node each. Layers on int8 stand
+// between QuantizeLinear and DequantizeLinear; results of softmax, and those of each layer with
+// fixed-point requantization, may differ by a step under onnxruntime. The page on ONNX says more.
+// The file appears whole or not at all. Throws Error as export_tflite.
 void export_onnx(const Graph& graph, const std::string& path);
 
 }  // namespace thimble

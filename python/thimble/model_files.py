@@ -153,7 +153,7 @@ def export_tflite(model: Graph | Trainer, path: str | os.PathLike[str]) -> None:
 
 def export_onnx(model: Graph | Trainer, path: str | os.PathLike[str]) -> None:
     """Writes what a model's outputs compute as ONNX, opset 23. Inputs and outputs keep their names and shapes: images
-    are [N, H, W, C].
+    are [N, H, W, C]. Networks on int8 (quantize_model) are written with QuantizeLinear and DequantizeLinear, opset 20.
 
     Args:
         model: a Trainer, whose weights are written (of averaged ones the averages), or a Graph with weights (load_model)

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <thimble/export.h>
 #include <thimble/import.h>
+#include <thimble/quantize.h>
 #include <thimble/thimble.h>
 
 #include <filesystem>
@@ -128,6 +129,49 @@ TEST(onnx_write, truths_keep_their_type_where_elements_move) {
   ASSERT_EQ(model.graph.nodes.size(), 4U);  // to uint8, Reshape, back, Identity
   EXPECT_EQ(model.graph.nodes[2].op, "Cast");
   EXPECT_EQ(model.graph.nodes[2].attributes.at("to").integer, model.graph.outputs[0].type);
+}
+
+// A network of every op on int8 that is worth writing; images [8, 8, 2].
+Graph float_network() {
+  Graph g;
+  const Value x = g.input("x", {8, 8, 2});
+  Value h = relu(conv2d(x, {.channels = 4, .kernel = 3, .padding = 1}));
+  h = h + relu6(conv2d(h, {.channels = 4, .kernel = 3, .padding = 1, .groups = 2}));
+  h = pad(h, {.before = {0, 1, 0, 0}, .after = {0, 1, 2, 0}});
+  h = max_pool2d(depthwise_conv2d(h, {.kernel = 3, .stride = 2, .padding = 1}));
+  h = concat({h * sigmoid(h), tanh(h) - h}, {.axis = -1});
+  const Value scores = dense(flatten(average_pool2d(h, {.kernel = 2})), {.units = 5});
+  g.output("scores", softmax(dense(scores, {.units = 3})));
+  g.output("means", mean(h, {.axes = {1, 2}}));
+  return g;
+}
+
+TEST(onnx_write, int8_networks_are_rounded_layers_of_the_same_results) {
+  const TemporaryFolder folder;
+  save_model(float_network(), folder / "m.safetensors", 3);
+  std::vector<float> pixels;
+  for (int i = 0; i < 4 * 128; ++i) pixels.push_back(static_cast<float>(i * 53 % 199) / 100.0F);
+  const Array images(std::move(pixels), {4, 8, 8, 2});
+  const data::Dataset data = data::in_memory({{"x", {8, 8, 2}, DType::f32}}, {images});
+  for (const bool int8 : {false, true}) {
+    const Graph made = quantize_model(load_model(folder / "m.safetensors"), data,
+                                      {.int8_inputs = int8, .int8_outputs = int8})
+                           .graph;
+    export_onnx(made, folder / "m.onnx");
+    const Graph back = import_onnx(folder / "m.onnx");
+    const Array x = int8 ? Array(std::vector<int8_t>(512, 3), {4, 8, 8, 2}) : images;
+    const auto ours = Predictor(made, 4).run({{"x", x}});
+    const auto theirs = Predictor(back, 4).run({{"x", x}});
+    for (const auto& [name, y] : ours) {
+      const std::vector<float> a = y.cast(DType::f32).floats();
+      const std::vector<float> b = theirs.at(name).cast(DType::f32).floats();
+      EXPECT_EQ(a, b) << name << int8;
+    }
+    // Read back, it trains and is the same network on int8 again.
+    if (int8) continue;
+    const Graph again = quantize_model(back, data).graph;
+    EXPECT_EQ(Predictor(again, 4).run({{"x", x}}), ours);
+  }
 }
 
 TEST(onnx_write, what_has_no_operator_is_named_and_nothing_is_written) {

@@ -1,4 +1,4 @@
-"""Runs ONNX's own node tests and quantized models through thimble's importer, and what thimble writes in onnxruntime."""
+"""Runs ONNX's own node tests and networks on int8 through thimble's importer, and what thimble writes in onnxruntime."""
 import argparse
 import pathlib
 import sys
@@ -19,7 +19,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="./run onnx", description=__doc__)
     parser.add_argument("--only", action="append", default=[], metavar="NAME",
                         help="cases whose name contains NAME alone; may be given again; \"write\": what thimble writes; "
-                             "\"quantized\": models of onnxruntime's quantizer")
+                             "\"quantized\": networks on int8")
     parser.add_argument("--write", action="store_true", help="write docs/onnx.md")
     parser.add_argument("--counts", metavar="FILE", help="write the counts to a file")
     return parser.parse_args()
@@ -39,7 +39,7 @@ def main() -> int:
     problems = [f for r in results for f in r.failures] + canaries.problems() + wrong + differing
     if not args.only:
         print(f"written: {writer.count()} graphs, {writer.count() - len(wrong)} run by onnxruntime and read back")
-        print(f"read: {quantized.count()} quantized models, {quantized.count() - len(differing)} as onnxruntime runs them")
+        print(f"on int8: {quantized.count()} models, {quantized.count() - len(differing)} as onnxruntime runs them")
         page = report.markdown(results, onnx.__version__)
         if args.write:
             PAGE.write_text(page)

@@ -139,9 +139,9 @@ std::optional<Array> Importer::known(const Item& item) {
   return item.weight ? transposed(*item.known, item.order) : *item.known;
 }
 
-Value Importer::rounded(const Value& x, const Steps& steps, int axis) {
+Value Importer::rounded(const Value& x, const Steps& steps, int axis, int64_t parts) {
   const Value scale = constant(Array(steps.scales, {static_cast<int64_t>(steps.scales.size())}));
-  return fake_quantize(x, scale, {.zero_point = steps.zero_point, .axis = axis});
+  return fake_quantize(x, scale, {.zero_point = steps.zero_point, .axis = axis, .parts = parts});
 }
 
 Value Importer::weight(const Item& item, const Order& order, const Shape& shape) {

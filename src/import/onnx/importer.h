@@ -65,8 +65,9 @@ class Importer {
                               int depth);
   // A constant of the graph.
   Value constant(const Array& values);
-  // x, of f32, rounded to steps; axis: which several scales count.
-  Value rounded(const Value& x, const Steps& steps, int axis = 0);
+  // x, of f32, rounded to steps; axis: which several scales count; parts: of how many numbers in
+  // whole steps x is the mean.
+  Value rounded(const Value& x, const Steps& steps, int axis = 0, int64_t parts = 1);
   // The nodes that read this tensor of the main graph; null: an output of the model, or a node of a
   // graph within a node.
   [[nodiscard]] std::vector<const NodeDef*> readers_of(const std::string& name) const;

@@ -9,6 +9,7 @@
 #include "import/onnx/steps.h"
 #include "import/onnx/table.h"
 #include "import/onnx/windows.h"
+#include "ops/families/quantized/fake.h"
 
 namespace thimble::importer::onnx {
 namespace {
@@ -37,13 +38,37 @@ Value along(Node& node, size_t i, const Shape& x) {
   return reshape(value, Shape(dims));
 }
 
+// The node that computes a value, or null.
+const ir::Node* producer(const ir::Graph& graph, int value) {
+  const int made = graph.data(value).producer;
+  return made < 0 ? nullptr : &graph.nodes[static_cast<size_t>(made)];
+}
+
+// Whether the node, which may be null, rounds to these steps.
+bool rounds_to(const ir::Graph& graph, const ir::Node* node, const Steps& steps) {
+  const auto has = node == nullptr ? std::nullopt : ops::fake_steps_of(*node);
+  return has && has->zero_point == steps.zero_point &&
+         graph.data(node->input(1)).data->floats() == steps.scales;
+}
+
+// Of how many numbers in these steps x is the mean, so that its halves are exact as they are on
+// integers; 1: it is none.
+int64_t parts_of(const ir::Graph& graph, const Value& x, const Steps& steps) {
+  const ir::Node* const mean = producer(graph, x.id());
+  const int64_t parts = mean == nullptr ? 0 : ops::rounded_parts(*mean);
+  return parts > 1 && rounds_to(graph, producer(graph, mean->input(0)), steps) ? parts : 1;
+}
+
 // Gives x, of f32, as a value with the steps that inputs 1 and 2 say, if all that read it take one.
 bool give_in_steps(Node& node) {
   if (!node.item(0).is_value() || node.item(0).dtype() != DType::f32) return false;
   const auto steps = steps_of(node, node.def());
   if (!steps || !may_have_steps(node, *steps)) return false;
   Item x = node.item(0);
-  x.value = node.importer().rounded(x.value, *steps);
+  const ir::Graph& graph = node.graph();
+  if (!rounds_to(graph, producer(graph, x.value.id()), *steps)) {
+    x.value = node.importer().rounded(x.value, *steps, 0, parts_of(graph, x.value, *steps));
+  }
   x.steps = steps;
   node.give(0, std::move(x));
   return true;

@@ -11,7 +11,8 @@ namespace thimble {
 namespace importer::onnx {
 namespace {
 
-constexpr int64_t kOpset = 23;      // has Attention and RMSNormalization
+constexpr int64_t kOpset = 23;  // has Attention and RMSNormalization
+constexpr int64_t kOpsetOfInt8 = 20;
 constexpr int64_t kBoolNumber = 9;  // of element types
 
 Shape with_leading_ones(const Shape& shape, int rank) {
@@ -144,8 +145,11 @@ const FileWriter::Written& FileWriter::main_form(int value, const Order& order) 
     tensor.is_bool = data.type.dtype == DType::boolean;
     if (tensor.is_bool) tensor.values = tensor.values.cast(DType::u8);
     const bool is_bool = tensor.is_bool;
-    const std::string name =
+    std::string name =
         add_initializer(data.name->empty() ? "constant" : *data.name, std::move(tensor));
+    if (data.type.quantization != nullptr) {
+      name = dequantized(name, *data.type.quantization, order);
+    }
     forms.push_back({name, order, is_bool});
   }
   return forms[0];
@@ -198,8 +202,10 @@ Model FileWriter::run() && {
     if (data.producer >= 0 || data.role != ir::Role::input) continue;
     const std::string name = fresh(*data.name);
     model_.graph.inputs.push_back(info_of(name, static_cast<int>(id)));
-    values_[static_cast<int>(id)] = {
-        {name, plain_order(data.type.shape.rank()), data.type.dtype == DType::boolean}};
+    const Order order = plain_order(data.type.shape.rank());
+    const Quantization* const q = data.type.quantization.get();
+    values_[static_cast<int>(id)] = {{q == nullptr ? name : dequantized(name, *q, order), order,
+                                      data.type.dtype == DType::boolean}};
   }
   absorb_projections(*this);
   for (size_t i = 0; i < graph().nodes.size(); ++i) {
@@ -207,11 +213,14 @@ Model FileWriter::run() && {
     Op op(*this, static_cast<int>(i));
     if (op.name().starts_with("random_"))
       op.fail("it draws random numbers, which no two programs share");
-    write_by_rule(op, {layer_writers(), element_writers(), shape_writers(), recurrent_writers()});
+    write_by_rule(op, {layer_writers(), element_writers(), shape_writers(), recurrent_writers(),
+                       quantized_writers()});
   }
   for (const auto& [name, id] : graph().outputs) {
     Written form = written(id, plain_order(graph().type(id).shape.rank()));
     const int64_t type = type_number(graph().type(id).dtype);
+    const Quantization* const q = graph().type(id).quantization.get();
+    if (q != nullptr) form.name = quantized(form.name, *q);
     if (form.is_bool != (type == kBoolNumber)) {
       form.name = add_node("Cast", "", {form.name}, {{"to", attribute(type)}}, 1);
     }
@@ -222,7 +231,18 @@ Model FileWriter::run() && {
     model_.graph.nodes.push_back(std::move(last));
     model_.graph.outputs.push_back(info_of(name, id));
   }
+  if (is_of_int8()) model_.opsets[""] = kOpsetOfInt8;
   return std::move(model_);
+}
+
+bool FileWriter::is_of_int8() const {
+  const std::vector<NodeDef>& nodes = model_.graph.nodes;
+  const auto has = [&](std::string_view op) {
+    return std::any_of(nodes.begin(), nodes.end(),
+                       [&](const NodeDef& node) { return node.op == op; });
+  };
+  return has("DequantizeLinear") && !has("Attention") && !has("RMSNormalization") &&
+         !has("GroupNormalization");
 }
 
 Op::Op(FileWriter& file, int node)
@@ -324,7 +344,9 @@ std::string Op::reshape(const std::string& x, const Shape& shape) {
 }
 
 void Op::give(int i, const std::string& name, const Order& order, bool is_bool) {
-  file_.values_[node().outputs[static_cast<size_t>(i)]] = {{name, order, is_bool}};
+  const Quantization* const q = result(i).quantization.get();
+  file_.values_[node().outputs[static_cast<size_t>(i)]] = {
+      {q == nullptr ? name : file_.rounded(name, *q), order, is_bool}};
 }
 
 void Op::give(const std::string& name, const Order& order, Activation activation) {

@@ -46,6 +46,13 @@ class Op : public WrittenOp {
   [[nodiscard]] std::string input(int i) { return input(i, plain_order(rank(i))); }
   [[nodiscard]] std::string input(int i, const Order& order);
   [[nodiscard]] std::string optional(int i) { return has(i) ? input(i) : std::string(); }
+  // The element type of input i in the file, where nodes read numbers with a scale as f32.
+  [[nodiscard]] DType element(int i) const {
+    return type(i).quantization != nullptr ? DType::f32 : type(i).dtype;
+  }
+  // The bias of a layer, input 2: one of integers is in units of the products of input 0 with the
+  // weights, input 1. Empty: it is left out.
+  [[nodiscard]] std::string bias();
   // As a tensor of bool.
   [[nodiscard]] std::string condition(int i, const Order& order);
   // The order in which it stands in the file.
@@ -87,6 +94,7 @@ using WriteRule = WriteRuleOf<Op>;
 [[nodiscard]] std::span<const WriteRule> element_writers();
 [[nodiscard]] std::span<const WriteRule> shape_writers();
 [[nodiscard]] std::span<const WriteRule> recurrent_writers();
+[[nodiscard]] std::span<const WriteRule> quantized_writers();
 
 // The file that is being written.
 class FileWriter : public WrittenGraph {
@@ -114,19 +122,30 @@ class FileWriter : public WrittenGraph {
   [[nodiscard]] std::string fresh(const std::string& wanted);
   [[nodiscard]] const Written& written(int value, const Order& order);
   [[nodiscard]] const Written& main_form(int value, const Order& order);
+  // Numbers with scales are read as f32 in the file (write_quantized.cpp).
+  void add_scale(const Quantization& q, std::vector<std::string>& inputs);
+  [[nodiscard]] std::string dequantized(const std::string& integers, const Quantization& q,
+                                        const Order& order);
+  [[nodiscard]] std::string quantized(const std::string& x, const Quantization& q);
+  // x rounded to what the integers of q stand for.
+  [[nodiscard]] std::string rounded(const std::string& x, const Quantization& q);
   [[nodiscard]] ValueInfo info_of(const std::string& name, int value) const;
   std::string add_node(const char* op, const std::string& layer,
                        const std::vector<std::string>& inputs, const Attributes& attributes,
                        int results);
   [[nodiscard]] std::string open_batch();
+  // Whether the model has integers with scales and operators of opset 20 alone. From 21 on
+  // onnxruntime (up to 1.32 at least) fails to load files with a Transpose behind DequantizeLinear.
+  [[nodiscard]] bool is_of_int8() const;
 
   Model model_;
   std::map<int, std::vector<Written>> values_;  // the first form is the main one
   std::map<std::string, int> names_;            // and how often each was wanted
   std::set<std::string> layers_;  // names of nodes, which are of the first node of a layer
   std::set<int> absorbed_;
-  std::vector<std::vector<int>> readers_;  // nodes that read each value
-  std::string batch_;                      // the tensor of the batch size; empty: not yet
+  std::vector<std::vector<int>> readers_;        // nodes that read each value
+  std::string batch_;                            // the tensor of the batch size; empty: not yet
+  std::map<std::string, Quantization> rounded_;  // tensors that are rounded, and how
 };
 
 // Notes the nodes that recurrent layers write with themselves.

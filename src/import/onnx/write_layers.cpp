@@ -27,13 +27,14 @@ std::vector<int64_t> pads_of(const Padding& p, const Shape& image, Pair taps, Pa
   return {top, left, bottom, right};
 }
 
+template <class Attrs>
 void conv2d_of(Op& op) {
-  const auto& a = op.attrs<Conv2dAttrs>();
+  const auto& a = op.attrs<Attrs>();
   const Shape& w = op.shape(1);
   const Pair taps{a.dilation.h * (w[1] - 1) + 1, a.dilation.w * (w[2] - 1) + 1};
   const Order order = channels_first(4);
   const std::string y =
-      op.add("Conv", {op.input(0, order), op.input(1, order), op.optional(2)},
+      op.add("Conv", {op.input(0, order), op.input(1, order), op.bias()},
              {{"kernel_shape", attribute(std::vector<int64_t>{w[1], w[2]})},
               {"strides", attribute(both(a.stride))},
               {"dilations", attribute(both(a.dilation))},
@@ -42,13 +43,14 @@ void conv2d_of(Op& op) {
   op.give(y, order, a.activation);
 }
 
+template <class Attrs>
 void conv_transpose2d_of(Op& op) {
-  const auto& a = op.attrs<ConvTranspose2dAttrs>();
+  const auto& a = op.attrs<Attrs>();
   const Shape& w = op.shape(1);
   const Pair taps{a.dilation.h * (w[1] - 1) + 1, a.dilation.w * (w[2] - 1) + 1};
   const Order order = channels_first(4);
   const std::string y =
-      op.add("ConvTranspose", {op.input(0, order), op.input(1, order), op.optional(2)},
+      op.add("ConvTranspose", {op.input(0, order), op.input(1, order), op.bias()},
              {{"kernel_shape", attribute(std::vector<int64_t>{w[1], w[2]})},
               {"strides", attribute(both(a.stride))},
               {"dilations", attribute(both(a.dilation))},
@@ -73,6 +75,20 @@ void matmul_of(Op& op) {
                                     op.input(1, swapped(op.rank(1), a.transpose_b))});
   if (op.has(2)) y = op.add("Add", {y, op.input(2)});
   op.give(y, plain_order(op.result().shape.rank()), a.activation);
+}
+
+// Gemm takes a bias of integers, as an operator on rows alone.
+void quantized_dense_of(Op& op) {
+  const Activation activation = op.attrs<QuantizedDenseAttrs>().activation;
+  const Order order = plain_order(op.rank(0));
+  if (op.rank(0) == 2) {
+    return op.give(
+        op.add("Gemm", {op.input(0), op.input(1), op.bias()}, {{"transB", attribute(int64_t{1})}}),
+        order, activation);
+  }
+  std::string y = op.add("MatMul", {op.input(0), op.input(1, swapped(2, true))});
+  if (op.has(2)) y = op.add("Add", {y, op.bias()});
+  op.give(y, order, activation);
 }
 
 // A vector of channels, or equal numbers where it is left out.
@@ -151,9 +167,12 @@ void max_pool_of(Op& op) {
           order);
 }
 
+template <class Attrs>
 void average_pool_of(Op& op) {
-  const auto& a = op.attrs<AveragePool2dAttrs>();
-  if (a.divisor != 0) op.fail("such files have it without a divisor alone");
+  const auto& a = op.attrs<Attrs>();
+  if constexpr (std::is_same_v<Attrs, AveragePool2dAttrs>) {
+    if (a.divisor != 0) op.fail("such files have it without a divisor alone");
+  }
   const Pair stride = stride_of(a.stride, a.kernel);
   const Order order = channels_first(4);
   op.give(op.add("AveragePool", {op.input(0, order)},
@@ -279,8 +298,11 @@ void upsample_of(Op& op) {
 
 std::span<const WriteRule> layer_writers() {
   static const WriteRule rules[] = {
-      {"conv2d", conv2d_of},
-      {"conv_transpose2d", conv_transpose2d_of},
+      {"conv2d", conv2d_of<Conv2dAttrs>},
+      {"quantized_conv2d", conv2d_of<QuantizedConv2dAttrs>},
+      {"conv_transpose2d", conv_transpose2d_of<ConvTranspose2dAttrs>},
+      {"quantized_conv_transpose2d", conv_transpose2d_of<QuantizedConvTranspose2dAttrs>},
+      {"quantized_dense", quantized_dense_of},
       {"matmul", matmul_of},
       {"batch_norm_inference", batch_norm_of},
       {"layer_norm", layer_norm_of},
@@ -289,7 +311,8 @@ std::span<const WriteRule> layer_writers() {
       {"instance_norm", instance_norm_of},
       {"max_pool2d", max_pool_of},
       {"max_pool2d_inference", max_pool_of},
-      {"average_pool2d", average_pool_of},
+      {"average_pool2d", average_pool_of<AveragePool2dAttrs>},
+      {"quantized_average_pool2d", average_pool_of<QuantizedAveragePool2dAttrs>},
       {"global_average_pool2d", global_pool_of},
       {"global_max_pool2d", global_pool_of},
       {"adaptive_average_pool2d", adaptive_average_pool_of},

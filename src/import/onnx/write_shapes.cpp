@@ -102,7 +102,7 @@ void pad_of(Op& op) {
                            : a.mode == PadMode::circular  ? "wrap"
                                                           : "constant";
   std::vector<std::string> inputs{op.input(0, order), op.integers(pads)};
-  if (a.mode == PadMode::constant) inputs.push_back(op.number(a.value, op.type(0).dtype));
+  if (a.mode == PadMode::constant) inputs.push_back(op.number(a.value, op.element(0)));
   op.give(op.add("Pad", inputs, {{"mode", attribute(mode)}}), order);
 }
 
