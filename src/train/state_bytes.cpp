@@ -1,6 +1,7 @@
 #include "train/state_bytes.h"
 
 #include <set>
+#include <string_view>
 
 #include "ir/mapped.h"
 #include "train/setting_visitor.h"
@@ -30,16 +31,19 @@ int64_t saved_state_bytes(const ir::Graph& step) {
 }
 
 TrainedCounts trained_counts(const ir::Graph& step) {
-  std::set<int> updated;
+  // By names: what is updated may be a parameter's copy, read from the swap file, of its name.
+  std::set<std::string_view> updated;
   for (const ir::Node& node : step.nodes) {
-    for (const ir::Alias& alias : node.op->memory.updates) updated.insert(node.input(alias.in));
+    for (const ir::Alias& alias : node.op->memory.updates) {
+      const int id = node.input(alias.in);
+      if (id >= 0) updated.insert(step.data(id).name);
+    }
   }
   TrainedCounts counts;
-  for (size_t id = 0; id < step.values.size(); ++id) {
-    const ir::ValueData& data = step.values[id];
+  for (const ir::ValueData& data : step.values) {
     if (data.producer >= 0 || data.role != ir::Role::parameter) continue;
     counts.parameters += data.type.shape.elements();
-    if (updated.count(static_cast<int>(id)) > 0) {
+    if (updated.contains(data.name)) {
       counts.trained += ir::part_shape(data.type.shape, data.trained_part).elements();
     } else if (!ir::is_mapped(data.role, data.type)) {
       counts.read_only_bytes += size_bytes(data.type.dtype, data.type.shape);

@@ -60,7 +60,9 @@ TEST(ini, swaps_to_a_folder) {
     options.insert(options.begin(), {"plan", folder / "m.ini", "--json"});
     const Outcome plan = run(options);
     EXPECT_EQ(plan.code, 0) << plan.err;
-    return nlohmann::json::parse(plan.out)["swap_file_bytes"].get<int64_t>();
+    const auto json = nlohmann::json::parse(plan.out);
+    EXPECT_EQ(json["trained_parameters"], json["parameters"]);
+    return json["swap_file_bytes"].get<int64_t>();
   };
   EXPECT_EQ(swapped({}), 0);
   EXPECT_GT(swapped({"--swap-dir", folder.path()}), 0);
