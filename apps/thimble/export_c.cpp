@@ -176,8 +176,9 @@ void add_export_c(CLI::App& app, Action& action) {
           "--target", arguments->target,
           "for which processors; c99: all; cortex-m-dsp: Cortex-M4, M7 and others with the "
           "DSP extension, which int8 convolutions use; helium: Cortex-M55 and others with the "
-          "vectors of MVE. Results are the same [c99]")
-      ->check(CLI::Validator(CLI::IsMember({"c99", "cortex-m-dsp", "helium"})).description(""))
+          "vectors of MVE; riscv: RV32 and RV64, the sources of c99. Results are the same [c99]")
+      ->check(
+          CLI::Validator(CLI::IsMember({"c99", "cortex-m-dsp", "helium", "riscv"})).description(""))
       ->type_name("TARGET");
   command->add_option("-o,--out", arguments->out, "folder of the sources")
       ->required()

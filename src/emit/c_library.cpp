@@ -120,7 +120,7 @@ bool is_overlay(std::string_view path, std::string_view overlay) {
 }  // namespace
 
 std::vector<std::string> overlays_of(std::string_view target) {
-  if (target == "c99") return {"micro.h"};
+  if (target == "c99" || target == "riscv") return {"micro.h"};
   if (target == "cortex-m-dsp") return {"micro.h", "cortex_m_dsp.h"};
   if (target == "helium") return {"micro.h", "cortex_m_dsp.h", "helium.h"};
   return {};

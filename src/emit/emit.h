@@ -25,7 +25,7 @@ enum class Feed : uint8_t {
 struct Model {
   std::string name;
   std::string made_by;                        // "thimble 0.1.0"
-  std::string target = "c99";                 // "c99", "cortex-m-dsp", "helium"
+  std::string target = "c99";                 // "c99", "cortex-m-dsp", "helium", "riscv"
   const program::Program* train = nullptr;    // null: it does not train
   const program::Program* predict = nullptr;  // null: it does not predict
   std::map<std::string, Feed> feeds;          // of scalars, by name

@@ -132,11 +132,11 @@ else
       "$thimble" quantize "$work/f32.safetensors" --samples 16 --limit-test 10 -o "$work/int8.safetensors" &&
       "$thimble" adapt "$work/int8.safetensors" --trainable '*' -o "$work/trained.safetensors"
   } >"$work/found" 2>&1 || cat "$work/found"
-  for target in c99 cortex-m-dsp helium; do
+  for target in c99 cortex-m-dsp helium riscv; do
     "$thimble" export-c "$work/trained.safetensors" --batch 1 --optimizer sgd:momentum=0 --freeze 'dense1*' \
       --target "$target" --test-steps 8 --out "$work/$target" >"$work/found" 2>&1 || cat "$work/found"
     for board in "${ran[@]}"; do
-      case $target-$board in c99-m55 | c99-riscv | cortex-m-dsp-m4 | cortex-m-dsp-m7 | helium-m55) ;; *) continue ;; esac
+      case $target-$board in c99-m55 | riscv-riscv | cortex-m-dsp-m4 | cortex-m-dsp-m7 | helium-m55) ;; *) continue ;; esac
       "$root/scripts/qemu.sh" "$work/$target" --board "$board" --out "$work/$board" >"$work/found" 2>&1
       status=$?
       [ "$status" -eq 0 ] || tail -n 20 "$work/found"
