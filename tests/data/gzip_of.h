@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace thimble::data::testing {
+namespace thimble::data {
 
 inline std::string gzip_of(const std::string& plain) {
   z_stream stream{};
@@ -21,4 +21,4 @@ inline std::string gzip_of(const std::string& plain) {
   return packed;
 }
 
-}  // namespace thimble::data::testing
+}  // namespace thimble::data

@@ -7,7 +7,7 @@
 
 #include "plan/pack/pack.h"
 
-namespace thimble::plan::testing {
+namespace thimble::plan {
 
 // A rectangle of 100 times by 1000 bytes cut into random pieces. Its bound is 1000, and greedy
 // packings are above it. std::mt19937_64 gives the same numbers everywhere, the standard's
@@ -39,4 +39,4 @@ inline std::vector<Buffer> cut_rectangle(size_t pieces, uint64_t seed) {
   return buffers;
 }
 
-}  // namespace thimble::plan::testing
+}  // namespace thimble::plan

@@ -38,7 +38,7 @@ TEST(pack_slow, packs_20000_buffers_within_five_percent) {
 }
 
 TEST(pack_slow, keeps_to_its_effort_where_a_problem_is_too_hard) {
-  const std::vector<Buffer> problem = testing::cut_rectangle(300, 3);
+  const std::vector<Buffer> problem = cut_rectangle(300, 3);
   const Packing packing = pack(problem, {.steps = 1'000'000'000});
   check(problem, packing);
   EXPECT_GT(packing.peak_bytes, packing.lower_bound_bytes);  // else it is no test of the limit

@@ -54,7 +54,7 @@ TEST(pack, reuses_the_place_of_a_dead_buffer) {
 }
 
 TEST(pack, finds_what_greedy_packing_misses) {
-  const std::vector<Buffer> problem = testing::cut_rectangle(60, 2);
+  const std::vector<Buffer> problem = cut_rectangle(60, 2);
   const Packing greedy = pack(problem, {.steps = 0});
   const Packing searched = pack(problem);
   check(problem, greedy);
@@ -102,7 +102,7 @@ TEST(pack, rejects_invalid_problems) {
 // Guards against differences between machines: unstable sorting, hashed addresses, contracted
 // floating point, clocks. The numbers change only with the algorithm.
 TEST(pack, gives_the_same_offsets_on_every_machine) {
-  const std::vector<Buffer> problem = testing::cut_rectangle(150, 3);
+  const std::vector<Buffer> problem = cut_rectangle(150, 3);
   const Packing packing = pack(problem, {.steps = 50'000'000});
   check(problem, packing);
   uint64_t digest = 0;
@@ -114,7 +114,7 @@ TEST(pack, gives_the_same_offsets_on_every_machine) {
 }
 
 TEST(pack, keeps_to_its_effort) {
-  const std::vector<Buffer> problem = testing::cut_rectangle(150, 3);
+  const std::vector<Buffer> problem = cut_rectangle(150, 3);
   for (const int64_t steps : {0, 1'000'000, 50'000'000}) {
     // One greedy packing and one look at the state go on beyond the limit.
     EXPECT_LT(pack(problem, {.steps = steps}).steps, steps + 2'000'000);
@@ -122,9 +122,9 @@ TEST(pack, keeps_to_its_effort) {
 }
 
 TEST(pack, splits_the_problem_at_times_when_nothing_is_alive) {
-  std::vector<Buffer> buffers = testing::cut_rectangle(60, 2);
+  std::vector<Buffer> buffers = cut_rectangle(60, 2);
   ASSERT_EQ(pack(buffers).peak_bytes, 1000);
-  for (const Buffer& b : testing::cut_rectangle(60, 2)) {
+  for (const Buffer& b : cut_rectangle(60, 2)) {
     buffers.push_back({b.lower + 1000, b.upper + 1000, b.size});
   }
   const Packing packing = pack(buffers);
