@@ -32,12 +32,14 @@ inline constexpr int kBlockColumns = 256;  // a multiple of every target's panel
 // So many products are added one after another. Two sums of half as many would round 1.4 times
 // less, as those of MKL do, but a tile that puts one aside takes 1 to 4 % more time.
 inline constexpr int kBlockDepth = 256;
+// Runs of a narrow b that are made f32 at a time: few enough to stay in the first-level cache.
+inline constexpr int kWideRuns = 16;
 
 // Scratch memory of one thread.
 struct GemmScratch {
   float* panel;  // [depth, panel width] of b
   float* rows;   // [depth, block rows] of a transposed a
-  float* wide;   // of a narrow b: the source of a panel as f32
+  float* wide;   // of a narrow b: kWideRuns runs of the source of a panel as f32
 };
 
 inline GemmScratch carve_gemm_scratch(Workspace& workspace, const GemmSizes& sizes, bool narrow) {
@@ -45,11 +47,19 @@ inline GemmScratch carve_gemm_scratch(Workspace& workspace, const GemmSizes& siz
   const int64_t panel = depth * std::min<int64_t>(round_up(sizes.n, 16), kWidestPanel);
   GemmScratch scratch{};
   scratch.panel = workspace.take<float>(panel);
-  if (narrow) scratch.wide = workspace.take<float>(panel);
+  if (narrow) {
+    const int64_t run = sizes.transpose_b ? depth : std::min(sizes.n, kWidestPanel);
+    scratch.wide = workspace.take<float>(kWideRuns * run);
+  }
   if (sizes.transpose_a) {
     scratch.rows = workspace.take<float>(depth * std::min(sizes.m, kBlockRows));
   }
   return scratch;
+}
+
+constexpr int element_bits(NarrowMatrix::Type type) {
+  if (type == NarrowMatrix::Type::i4) return 4;
+  return type == NarrowMatrix::Type::i8 ? 8 : 16;
 }
 
 }  // namespace thimble::simd
@@ -98,53 +108,62 @@ GemmSlice slice_at(const GemmSizes& sizes, const GemmBlock& block, const Panels&
   return slice;
 }
 
-// The elements [at, at + lanes()) of a narrow matrix.
-HWY_INLINE Vec widened(const NarrowMatrix& matrix, int64_t at) {
+// Elements [at, at + lanes()) of a narrow matrix.
+template <NarrowMatrix::Type kType>
+HWY_INLINE Vec widened(const void* data, int64_t at) {
+  using Type = NarrowMatrix::Type;
   const hn::Rebind<int8_t, F32> d8;
   const hn::Rebind<int32_t, F32> d32;
-  switch (matrix.type) {
-    case NarrowMatrix::Type::bf16:
-      return BrainFloat::to_f32(hn::LoadU(U16(), static_cast<const uint16_t*>(matrix.data) + at));
-    case NarrowMatrix::Type::f16:
-      return HalfFloat::to_f32(hn::LoadU(U16(), static_cast<const uint16_t*>(matrix.data) + at));
-    case NarrowMatrix::Type::i8:
-      break;
-    case NarrowMatrix::Type::i4: {
-      HWY_ALIGN int8_t all[HWY_MAX_BYTES];
-      for (int i = 0; i < lanes(); ++i) {
-        const auto byte = static_cast<const uint8_t*>(matrix.data)[(at + i) / 2];
-        all[i] = static_cast<int8_t>(
-            static_cast<int8_t>((at + i) % 2 == 0 ? byte << 4 : byte & 0xF0) >> 4);
-      }
-      return hn::ConvertTo(F32(), hn::PromoteTo(d32, hn::LoadU(d8, all)));
+  if constexpr (kType == Type::bf16) {
+    return BrainFloat::to_f32(hn::LoadU(U16(), static_cast<const uint16_t*>(data) + at));
+  } else if constexpr (kType == Type::f16) {
+    return HalfFloat::to_f32(hn::LoadU(U16(), static_cast<const uint16_t*>(data) + at));
+  } else if constexpr (kType == Type::i8) {
+    const auto* const bytes = static_cast<const int8_t*>(data) + at;
+    return hn::ConvertTo(F32(), hn::PromoteTo(d32, hn::LoadU(d8, bytes)));
+  } else {
+    HWY_ALIGN int8_t all[HWY_MAX_BYTES];
+    for (int i = 0; i < lanes(); ++i) {
+      const auto byte = static_cast<const uint8_t*>(data)[(at + i) / 2];
+      all[i] = static_cast<int8_t>(
+          static_cast<int8_t>((at + i) % 2 == 0 ? byte << 4 : byte & 0xF0) >> 4);
     }
+    return hn::ConvertTo(F32(), hn::PromoteTo(d32, hn::LoadU(d8, all)));
   }
-  const auto* const bytes = static_cast<const int8_t*>(matrix.data) + at;
-  return hn::ConvertTo(F32(), hn::PromoteTo(d32, hn::LoadU(d8, bytes)));
 }
 
 // to[i] = the element first + i, for i < count; reads nothing after the last of them.
-void widen(float* HWY_RESTRICT to, const NarrowMatrix& matrix, int64_t first, int count) {
+template <NarrowMatrix::Type kType>
+void widen(float* HWY_RESTRICT to, const void* data, int64_t first, int count) {
   int i = 0;
   for (; i + lanes() <= count; i += lanes()) {
-    hn::StoreU(widened(matrix, first + i), F32(), to + i);
+    hn::StoreU(widened<kType>(data, first + i), F32(), to + i);
   }
   if (i == count) return;
   // The rest from a copy.
+  constexpr int kBits = element_bits(kType);
   HWY_ALIGN uint8_t copy[HWY_MAX_BYTES] = {};
-  NarrowMatrix rest = matrix;
-  rest.data = copy;
-  const int bits = matrix.type == NarrowMatrix::Type::i4   ? 4
-                   : matrix.type == NarrowMatrix::Type::i8 ? 8
-                                                           : 16;
-  const int64_t begin = (first + i) * bits / 8;
-  const int64_t end = ((first + count) * bits + 7) / 8;
-  std::memcpy(copy, static_cast<const uint8_t*>(matrix.data) + begin,
-              static_cast<size_t>(end - begin));
-  const int64_t offset = bits == 4 ? (first + i) % 2 : 0;
+  const int64_t begin = (first + i) * kBits / 8;
+  const int64_t end = ((first + count) * kBits + 7) / 8;
+  std::memcpy(copy, static_cast<const uint8_t*>(data) + begin, static_cast<size_t>(end - begin));
+  const int64_t offset = kBits == 4 ? (first + i) % 2 : 0;
   HWY_ALIGN float values[HWY_MAX_BYTES / sizeof(float)];
-  hn::Store(widened(rest, offset), F32(), values);
+  hn::Store(widened<kType>(copy, offset), F32(), values);
   std::copy_n(values, count - i, to + i);
+}
+
+void widen(float* HWY_RESTRICT to, const NarrowMatrix& matrix, int64_t first, int count) {
+  using Type = NarrowMatrix::Type;
+  switch (matrix.type) {
+    case Type::bf16:
+      return widen<Type::bf16>(to, matrix.data, first, count);
+    case Type::f16:
+      return widen<Type::f16>(to, matrix.data, first, count);
+    case Type::i8:
+      return widen<Type::i8>(to, matrix.data, first, count);
+    case Type::i4:
+      return widen<Type::i4>(to, matrix.data, first, count);
+  }
 }
 
 // The source of a panel of a narrow matrix as f32, its runs one after another.
@@ -164,15 +183,31 @@ void widen_slice(const NarrowMatrix& matrix, const GemmSlice& slice, float* HWY_
   }
 }
 
-void pack_panel(const GemmSizes& sizes, const GemmBlock& block, GemmSlice slice, int width,
+// Packs a panel of a narrow matrix, some runs of its source at a time.
+void pack_narrow(const GemmSizes& sizes, const NarrowMatrix& matrix, const GemmSlice& slice,
+                 int width, const GemmScratch& scratch) {
+  for (int begin = 0; begin < slice.rows; begin += kWideRuns) {
+    GemmSlice part = slice;
+    part.first += begin * slice.pitch;
+    part.rows = std::min(kWideRuns, slice.rows - begin);
+    widen_slice(matrix, part, scratch.wide);
+    if (sizes.transpose_b) {
+      transpose_copy(scratch.panel + begin, width, scratch.wide, slice.floats, part.rows,
+                     slice.depth);
+    } else {
+      pack_rows(scratch.panel + ptrdiff_t{begin} * width, width, scratch.wide, slice.floats,
+                part.rows, slice.columns);
+    }
+  }
+  if (sizes.transpose_b) pad_columns(scratch.panel, width, slice.depth, slice.columns);
+}
+
+void pack_panel(const GemmSizes& sizes, const GemmBlock& block, const GemmSlice& slice, int width,
                 const GemmScratch& scratch) {
   float* const panel = scratch.panel;
   if (block.narrow != nullptr) {
-    widen_slice(*block.narrow, slice, scratch.wide);
-    slice.from = scratch.wide;
-    slice.pitch = slice.floats;
-  }
-  if (sizes.transpose_b) {
+    pack_narrow(sizes, *block.narrow, slice, width, scratch);
+  } else if (sizes.transpose_b) {
     pack_transposed(panel, width, slice.from, slice.pitch, slice.depth, slice.columns);
   } else {
     pack_rows(panel, width, slice.from, slice.pitch, slice.depth, slice.columns);
@@ -181,12 +216,16 @@ void pack_panel(const GemmSizes& sizes, const GemmBlock& block, GemmSlice slice,
 
 // Prefetches part `part` of `parts` of the slice's source. Its rows may lie in different pages, at
 // which the processor's own prefetching stops.
-void prefetch_part(const GemmSlice& slice, int part, int parts) {
-  constexpr int kLineFloats = 16;
+void prefetch_part(const GemmBlock& block, const GemmSlice& slice, int part, int parts) {
+  constexpr int kLineBytes = 64;
+  const int bits = block.narrow != nullptr ? element_bits(block.narrow->type) : 32;
+  const auto* const all = static_cast<const uint8_t*>(
+      block.narrow != nullptr ? block.narrow->data : static_cast<const void*>(block.b));
+  const int64_t run_bytes = int64_t{slice.floats} * bits / 8;
   const int64_t last = int64_t{slice.rows} * (part + 1) / parts;
   for (int64_t row = int64_t{slice.rows} * part / parts; row < last; ++row) {
-    const float* from = slice.from + row * slice.pitch;
-    for (int i = 0; i < slice.floats; i += kLineFloats) hwy::Prefetch(from + i);
+    const uint8_t* const from = all + (slice.first + row * slice.pitch) * bits / 8;
+    for (int64_t i = 0; i < run_bytes; i += kLineBytes) hwy::Prefetch(from + i);
   }
 }
 
@@ -222,7 +261,7 @@ void run_slice(const GemmSizes& sizes, const GemmBlock& block, const GemmScratch
               : block.a + static_cast<ptrdiff_t>(block.row + at) * sizes.k + slice.first_depth;
       out[i] = block.y + static_cast<ptrdiff_t>(block.row + at) * sizes.n + slice.column;
     }
-    if (next) prefetch_part(*next, tile, tiles);
+    if (next) prefetch_part(block, *next, tile, tiles);
     tile_function(job.rows, slice.vectors)(job);
   }
 }
@@ -233,7 +272,7 @@ void run_block(const GemmSizes& sizes, const GemmBlock& block, const GemmScratch
   const int runs = std::max(1, static_cast<int>(divide_up(sizes.k, kBlockDepth)));
   const int slices = runs * panels.count;
   constexpr int64_t kLargeFloats = int64_t{1} << 17;  // b exceeds the second-level cache
-  const bool large = block.b != nullptr && static_cast<int64_t>(sizes.n) * sizes.k >= kLargeFloats;
+  const bool large = static_cast<int64_t>(sizes.n) * sizes.k >= kLargeFloats;
   GemmSlice slice = slice_at(sizes, block, panels, 0);
   for (int s = 0; s < slices; ++s) {
     if (sizes.transpose_a && s % panels.count == 0) {

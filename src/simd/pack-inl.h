@@ -136,15 +136,20 @@ inline void pack_rows(float* HWY_RESTRICT panel, int width, const int8_t* HWY_RE
   }
 }
 
-// panel[l * width + j] = from[j * pitch + l]; columns from `columns` on are zero.
-inline void pack_transposed(float* HWY_RESTRICT panel, int width, const float* HWY_RESTRICT from,
-                            ptrdiff_t pitch, int64_t depth, int columns) {
-  transpose_copy(panel, width, from, pitch, columns, depth);
+// Sets the columns of a panel from `columns` on to zero.
+inline void pad_columns(float* panel, int width, int64_t depth, int columns) {
   if (columns == width) return;
   for (int64_t l = 0; l < depth; ++l) {
     std::memset(panel + l * width + columns, 0,
                 static_cast<size_t>(width - columns) * sizeof(float));
   }
+}
+
+// panel[l * width + j] = from[j * pitch + l]; columns from `columns` on are zero.
+inline void pack_transposed(float* HWY_RESTRICT panel, int width, const float* HWY_RESTRICT from,
+                            ptrdiff_t pitch, int64_t depth, int columns) {
+  transpose_copy(panel, width, from, pitch, columns, depth);
+  pad_columns(panel, width, depth, columns);
 }
 
 }  // namespace thimble::simd::HWY_NAMESPACE
