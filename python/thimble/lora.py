@@ -34,8 +34,9 @@ def add_lora(graph: Graph, *, rank: int = 8, alpha: float = 16.0, targets: Itera
 
 def store_weights(graph: Graph, dtype: str) -> Graph:
     """The model with its matrices of weights stored in a narrow type, "bf16", "f16", "i8" or "i4", and frozen. They are made
-    float32 where they are used. "i8" and "i4" have a scale for every 64 numbers of a row; tables of embeddings, and what is
-    tied to them, become "bf16" there. Raises ValueError for another type, and where the graph has no weights with values."""
+    float32 where they are used, and lie in a mapped file, so that they cost a training no memory. "i8" and "i4" have a scale
+    for every 64 numbers of a row; tables of embeddings, and what is tied to them, become "bf16" there. Raises ValueError for
+    another type, and where the graph has no weights with values."""
     require("store_weights", graph=(graph, GRAPH), dtype=(dtype, TEXT))
     return _core.store_weights(graph, dtype)
 

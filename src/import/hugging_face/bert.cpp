@@ -81,10 +81,10 @@ void build_bert(Graph& g, const Model& model) {
   } else if (architecture == "BertForTokenClassification") {
     g.output("logits", dense(x, {.units = classes(), .name = "classifier"}));
   } else {
-    config.fail("architectures", architecture +
-                                     " is not read; thimble reads BertModel, BertForMaskedLM, "
-                                     "BertForPreTraining, BertForSequenceClassification and "
-                                     "BertForTokenClassification");
+    config.refuse_architecture(
+        architecture,
+        "BertModel, BertForMaskedLM, BertForPreTraining, BertForSequenceClassification and "
+        "BertForTokenClassification");
   }
 }
 

@@ -34,6 +34,10 @@ void Config::fail(const std::string& field, const std::string& message) const {
   throw Error(file_, fmt::format("{}{}: {}", prefix_, field, message));
 }
 
+void Config::refuse_architecture(const std::string& given, const char* known) const {
+  fail("architectures", fmt::format("{} is not read; thimble reads {}", given, known));
+}
+
 int64_t Config::size(Names names, std::optional<int64_t> otherwise) const {
   const char* name = *names.begin();
   const nlohmann::json* const value = find(names, &name);

@@ -33,6 +33,8 @@ class Config {
   [[nodiscard]] std::optional<Config> object(const char* name) const;
 
   [[noreturn]] void fail(const std::string& field, const std::string& message) const;
+  // known: the architectures that thimble reads.
+  [[noreturn]] void refuse_architecture(const std::string& given, const char* known) const;
   // Throws Error unless a field that is there has this value: thimble has no other.
   void only(const char* name, const nlohmann::json& value) const;
 

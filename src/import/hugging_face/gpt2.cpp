@@ -48,9 +48,7 @@ void build_gpt2(Graph& g, const Model& model) {
   const std::string architecture = config.architecture("GPT2LMHeadModel");
   const bool has_head = architecture == "GPT2LMHeadModel";
   if (!has_head && architecture != "GPT2Model") {
-    config.fail("architectures", architecture +
-                                     " is not read; thimble reads GPT2LMHeadModel and "
-                                     "GPT2Model");
+    config.refuse_architecture(architecture, "GPT2LMHeadModel and GPT2Model");
   }
   config.only("add_cross_attention", false);
   const Gpt2Sizes sizes{

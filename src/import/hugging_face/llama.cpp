@@ -149,9 +149,7 @@ void build_llama(Graph& g, const Model& model) {
   const std::string architecture = config.architecture("ForCausalLM");
   const bool has_head = architecture.ends_with("ForCausalLM");
   if (!has_head && !architecture.ends_with("Model")) {
-    config.fail("architectures", architecture +
-                                     " is not read; thimble reads LlamaForCausalLM and "
-                                     "LlamaModel, and their like");
+    config.refuse_architecture(architecture, "LlamaForCausalLM and LlamaModel, and their like");
   }
   const LlamaSizes s = llama_sizes(config, type);
   const int64_t vocabulary = config.size({"vocab_size"});

@@ -6,31 +6,6 @@
 #include "ir/graph.h"
 
 namespace thimble::importer::hugging_face {
-
-EncoderSizes encoder_sizes(const Config& config) {
-  const EncoderSizes s{.width = config.size({"hidden_size"}),
-                       .heads = config.size({"num_attention_heads"}),
-                       .inner = config.size({"intermediate_size"}),
-                       .epsilon = config.number({"layer_norm_eps"}, 1e-12),
-                       .qkv_bias = config.flag("qkv_bias", true)};
-  if (s.width % s.heads != 0) config.fail("num_attention_heads", "does not divide hidden_size");
-  return s;
-}
-
-Value encoder_attention(Value x, Value mask, const EncoderSizes& sizes, const std::string& qkv,
-                        const std::string& output) {
-  const int64_t tokens = x.shape()[1];
-  const auto part = [&](const char* end) {
-    const Value y = dense(x, {.units = sizes.width, .bias = sizes.qkv_bias, .name = qkv + end});
-    return reshape(y, {-1, tokens, sizes.heads, sizes.width / sizes.heads});
-  };
-  const Value q = part(".query");
-  const Value k = part(".key");
-  const Value v = part(".value");
-  const Value y = scaled_dot_product_attention(q, k, v, mask);
-  return dense(reshape(y, {-1, tokens, sizes.width}), {.units = sizes.width, .name = output});
-}
-
 namespace {
 
 // Pre-norm.
@@ -57,9 +32,7 @@ void build_vit(Graph& g, const Model& model) {
   const std::string architecture = config.architecture("ViTModel");
   const bool has_head = architecture == "ViTForImageClassification";
   if (!has_head && architecture != "ViTModel") {
-    config.fail("architectures", architecture +
-                                     " is not read; thimble reads "
-                                     "ViTForImageClassification and ViTModel");
+    config.refuse_architecture(architecture, "ViTForImageClassification and ViTModel");
   }
   if (model.length > 0) config.fail("model_type", "vit takes images: it has no length of a text");
   const EncoderSizes s = encoder_sizes(config);
