@@ -95,7 +95,7 @@ public_layers='
 error types literals: base
 ops optimizer optimizers: ops
 metrics: eval
-import adapt export lora: import
+import adapt export lora insert: import
 quantize: quantize
 scheme_search: search
 instruction_model: search

@@ -29,6 +29,16 @@ std::string to_string(const Dim& dim) {
   return std::to_string(dim.c) + ":" + std::to_string(dim.h) + ":" + std::to_string(dim.w);
 }
 
+Dim dim_of_sample(const Shape& sample) {
+  const std::vector<int64_t>& d = sample.dims();
+  if (d.size() > 3) {
+    throw std::invalid_argument("tensors " + thimble::to_string(sample) +
+                                " of a model have more dimensions than channel:height:width");
+  }
+  if (d.size() == 3) return {d[2], d[0], d[1]};
+  return {1, d.size() == 2 ? d[0] : 1, d.empty() ? 1 : d.back()};
+}
+
 TensorPtr Tensor::of_plain(Value value, const Dim& dim) {
   auto tensor = std::make_shared<Tensor>();
   tensor->dim_ = dim;

@@ -36,6 +36,9 @@ struct Dim {
 };
 
 [[nodiscard]] std::string to_string(const Dim& dim);
+// The sizes of a sample of another program's model: of an image [h, w, c], of a sequence [t, w]
+// 1:t:w, of a row [w] 1:1:w. Throws std::invalid_argument for more dimensions.
+[[nodiscard]] Dim dim_of_sample(const Shape& sample);
 
 // Numbers of a sample or a weight: more would not fit any memory.
 inline constexpr int64_t kMostElements = int64_t{1} << 31;

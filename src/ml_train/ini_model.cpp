@@ -160,10 +160,19 @@ class IniReader {
   // The layers of another file, their names unchanged.
   void read_backbone(const IniSection& section, const std::string& file) {
     if (depth_ == kDeepestBackbone) throw std::invalid_argument("backbones are nested too deeply");
-    if (!lower(file).ends_with(".ini")) {
-      throw std::invalid_argument("backbone=" + file + ": only INI files are offered");
-    }
     const std::string path = beside(folder_, file);
+    for (const char* type : {"tflite", "onnx"}) {
+      if (!lower(file).ends_with("." + std::string(type))) continue;
+      std::vector<std::string> properties = all_but(section, {"backbone", "trainable"});
+      properties.push_back(pair_text("name", section.name));
+      properties.push_back(pair_text("model_path", path));
+      model_.layers.push_back(make_layer(std::string("backbone_") + type, properties));
+      return;
+    }
+    if (!lower(file).ends_with(".ini")) {
+      throw std::invalid_argument("backbone=" + file +
+                                  ": only INI, TensorFlow Lite and ONNX files are offered");
+    }
     IniModel backbone =
         IniReader(path, std::filesystem::path(path).parent_path().string(), depth_ + 1)
             .read(read_text(path));

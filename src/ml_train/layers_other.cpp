@@ -1,12 +1,19 @@
-// Tensors as sources, random changes of images, and types that are not offered.
+// Tensors as sources, random changes of images, models of other programs, and types that are not
+// offered.
 #include <layer.h>
+#include <thimble/adapt.h>
+#include <thimble/import.h>
+#include <thimble/insert.h>
 #include <thimble/ops/add.h>
 #include <thimble/ops/by_phase.h>
+#include <thimble/ops/cast.h>
 #include <thimble/ops/compare.h>
 #include <thimble/ops/concat.h>
+#include <thimble/ops/dequantize.h>
 #include <thimble/ops/flip.h>
 #include <thimble/ops/grid_sample.h>
 #include <thimble/ops/random_uniform.h>
+#include <thimble/ops/reshape.h>
 #include <thimble/ops/slice.h>
 #include <thimble/ops/where.h>
 
@@ -128,6 +135,34 @@ void build_translate(LayerBuild& b) {
   }
 }
 
+constexpr Property kBackbone[] = {{"model_path", Kind::text, nullptr, "", 0, true}};
+
+// A model of another program, whose weights are not trained.
+void build_backbone(LayerBuild& b) {
+  const Graph model = adapt(import_model(b.props.choice("model_path")), {.f32_inputs = true});
+  const std::vector<ModelInput> wanted = model_inputs(model);
+  b.require_inputs(static_cast<int>(wanted.size()), static_cast<int>(wanted.size()));
+  std::vector<Value> inputs;
+  for (int i = 0; i < b.inputs(); ++i) {
+    const ModelInput& input = wanted[static_cast<size_t>(i)];
+    const Dim in = b.dim(i);
+    b.require(in == dim_of_sample(input.sample), "the model's input " + input.name + " is " +
+                                                     to_string(dim_of_sample(input.sample)) +
+                                                     ", got " + to_string(in));
+    std::vector<int64_t> shape{-1};
+    for (int axis = 0; axis < input.sample.rank(); ++axis) shape.push_back(input.sample[axis]);
+    inputs.push_back(cast(reshape(b.image(i), Shape(shape)), input.dtype));
+  }
+  for (auto [name, y] : insert_model(b.graph(), model, inputs, b.name())) {
+    if (y.quantization() != nullptr) y = dequantize(y);
+    const std::vector<int64_t> shape = y.shape().dims();
+    b.require(!shape.empty() && shape[0] == inputs.front().shape()[0],
+              "the model's output " + name + " has no batch in front");
+    const Dim dim = dim_of_sample(Shape(std::vector<int64_t>(shape.begin() + 1, shape.end())));
+    b.put_image(reshape(cast(y, DType::f32), {-1, dim.h, dim.w, dim.c}), dim);
+  }
+}
+
 }  // namespace
 
 void add_other_layers(std::vector<LayerKind>& kinds) {
@@ -136,6 +171,10 @@ void add_other_layers(std::vector<LayerKind>& kinds) {
   kinds.push_back({"preprocess_flip", LAYER_PREPROCESS_FLIP, {kFlip}, build_flip});
   kinds.push_back(
       {"preprocess_translate", LAYER_PREPROCESS_TRANSLATE, {kTranslate}, build_translate});
+  for (const auto& [type, number] :
+       {std::pair("backbone_tflite", static_cast<int>(LAYER_BACKBONE_TFLITE)),
+        std::pair("backbone_onnx", -3)})
+    kinds.push_back({type, number, {kBackbone}, build_backbone});
   const auto refuse = [&](const char* type, int number, const char* why) {
     LayerKind kind{type, number, {}, {}};
     kind.refused = why;
@@ -144,8 +183,6 @@ void add_other_layers(std::vector<LayerKind>& kinds) {
   refuse("centroid_knn", LAYER_CENTROID_KNN,
          "is not offered here: thimble's nearest_centroid learns classes without gradients");
   refuse("time_dist", LAYER_TIME_DIST, "is made by distribute=true of the layer that it repeats");
-  refuse("backbone_tflite", LAYER_BACKBONE_TFLITE,
-         "models of TensorFlow Lite are read by thimble import, not within a network");
   refuse("backbone_nnstreamer", LAYER_BACKBONE_NNSTREAMER, "NNStreamer's models cannot be read");
 }
 

@@ -1,6 +1,9 @@
 // Files of whole models: INI files, and what others read.
 #include <nntrainer_error.h>
+#include <thimble/error.h>
 #include <thimble/export.h>
+#include <thimble/import.h>
+#include <thimble/insert.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -30,14 +33,36 @@ void ModelNode::load_ini(const std::string& path) {
   loaded_ = true;
 }
 
+// The inputs of an ONNX model, and the model as one layer.
+void ModelNode::load_onnx(const std::string& path) {
+  if (compiled_) throw std::runtime_error("[" + path + "] is loaded before compile");
+  if (loaded_) throw std::runtime_error("[" + path + "] the model was loaded from a file already");
+  try {
+    std::vector<Connection> inputs;
+    for (const ModelInput& input : model_inputs(import_onnx(path))) {
+      std::shared_ptr<LayerNode> layer =
+          make_layer("input", {"input_shape=" + to_string(dim_of_sample(input.sample))});
+      add(layer);
+      inputs.push_back({layer->getName(), 0});
+    }
+    std::shared_ptr<LayerNode> layer = make_layer("backbone_onnx", {});
+    layer->props().set("model_path", path);
+    layer->props().set("input_layers", to_string(inputs));
+    add(std::move(layer));
+    props_.set("input_layers", to_string(inputs));  // in the model's order
+  } catch (const Error& error) {
+    throw std::invalid_argument(error.what());
+  }
+  loaded_ = true;
+}
+
 int ModelNode::loadFromConfig(const std::string& path) {
   try {
     const std::string ending = lower(std::filesystem::path(path).extension().string());
-    if (ending != ".ini") {
-      return failed(ML_ERROR_INVALID_PARAMETER,
-                    path + ": only INI files are read here; thimble import reads ONNX");
+    if (ending != ".ini" && ending != ".onnx") {
+      return failed(ML_ERROR_INVALID_PARAMETER, path + ": only INI and ONNX files are read here");
     }
-    load_ini(path);
+    ending == ".ini" ? load_ini(path) : load_onnx(path);
     return ML_ERROR_NONE;
   } catch (const std::exception& error) {
     return failed(ML_ERROR_INVALID_PARAMETER, error.what());
@@ -132,9 +157,10 @@ void ModelNode::load(const std::string& path, ml::train::ModelFormat format) {
     require_initialized("load");
     return load_bin(path);
   }
+  if (format == ModelFormat::MODEL_FORMAT_ONNX) return load_onnx(path);
   const bool with_bin = format == ModelFormat::MODEL_FORMAT_INI_WITH_BIN;
   if (format != ModelFormat::MODEL_FORMAT_INI && !with_bin) {
-    throw nntrainer::exception::not_supported("[" + path + "] load reads BIN and INI alone");
+    throw nntrainer::exception::not_supported("[" + path + "] load reads BIN, INI and ONNX alone");
   }
   load_ini(path);
   if (!with_bin || !props_.given("save_path")) return;

@@ -105,6 +105,7 @@ class ModelNode : public ml::train::Model {
   void set_property(const std::string& key, const std::string& value);
   void add(std::shared_ptr<LayerNode> layer);
   void load_ini(const std::string& path);
+  void load_onnx(const std::string& path);
   // weights_path: the key save_path; empty: the model's own.
   [[nodiscard]] std::string ini_text(const std::string& weights_path) const;
   void save_bin(const std::string& path);

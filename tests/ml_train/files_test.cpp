@@ -2,10 +2,13 @@
 #include <gtest/gtest.h>
 #include <model.h>
 #include <nntrainer_error.h>
+#include <thimble/export.h>
 #include <thimble/import.h>
 #include <thimble/predictor.h>
+#include <thimble/quantize.h>
 #include <util_func.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -132,6 +135,96 @@ TEST(ml_train_files, exports_the_weights_that_users_wrote_as_tflite) {
   for (size_t i = 0; i < 2; ++i) EXPECT_NEAR(y[i], wanted[i], 1e-5);
   EXPECT_THROW(model->exports(ml::train::ExportMethods::METHOD_FLATBUFFER, folder / "x"),
                nntrainer::exception::not_supported);
+}
+
+// A network of images, whose three results are written as TensorFlow Lite and as ONNX.
+std::vector<float> write_networks(const TemporaryFolder& folder, std::vector<float> images) {
+  auto model = createModel(ModelType::NEURAL_NET, {"threads=1"});
+  model->addLayer(createLayer("input", {"name=in", "input_shape=2:5:5"}));
+  model->addLayer(createLayer("conv2d", {"filters=3", "kernel_size=3,3", "activation=relu"}));
+  model->addLayer(createLayer("flatten"));
+  model->addLayer(createLayer("fully_connected", {"unit=3"}));
+  EXPECT_EQ(model->compile(ExecutionMode::INFERENCE), 0);
+  EXPECT_EQ(model->initialize(ExecutionMode::INFERENCE), 0);
+  model->exports(ml::train::ExportMethods::METHOD_TFLITE, folder / "m.tflite");
+  export_onnx(import_tflite(folder / "m.tflite"), folder / "m.onnx");
+  const float* const y = model->inference(2, {images.data()})[0];
+  return {y, y + 6};
+}
+
+TEST(ml_train_files, of_other_programs_are_frozen_backbones) {
+  const TemporaryFolder folder;
+  std::vector<float> images = numbers(100, 1.0);
+  const std::vector<float> wanted = write_networks(folder, images);
+  for (const std::string file : {"m.tflite", "m.onnx"}) {
+    std::ofstream(folder / "m.ini") << "[Model]\ntype=x\nloss=mse\nbatch_size=2\n[Optimizer]\n"
+                                       "type=sgd\nlearning_rate=1\n[in]\ntype=input\n"
+                                       "input_shape=2:5:5\n[before]\ntype=add\n"
+                                       "input_layers=in,shift\n[shift]\ntype=weight\n"
+                                       "weight_name=w\ndim=2:5:5\nweight_initializer=zeros\n"
+                                       "[body]\nbackbone=" +
+                                           file + "\ninput_layers=before\n";
+    auto model = createModel();
+    ASSERT_EQ(model->loadFromConfig(folder / "m.ini"), 0);
+    ASSERT_EQ(model->compile(), 0);
+    ASSERT_EQ(model->initialize(), 0);
+    const float* const y = model->inference(2, {images.data()})[0];
+    for (size_t i = 0; i < 6; ++i) EXPECT_NEAR(y[i], wanted[i], 1e-5) << file;
+    EXPECT_TRUE(layer_of(*model, "body")->getWeights().empty());
+    // Derivatives go through it to what stands before.
+    Samples samples{.inputs = {images}, .labels = {numbers(6, 3.0)}, .count = 2};
+    trained(*model, samples, {"epochs=1"});
+    const float first = model->getTrainingLoss();
+    trained(*model, samples, {"epochs=20"});
+    EXPECT_LT(model->getTrainingLoss(), 0.5F * first) << file;
+  }
+  std::ofstream(folder / "m.tflite") << "no model";
+  EXPECT_NE(
+      message_of([&] {
+        auto model = createModel();
+        model->addLayer(createLayer("input", {"input_shape=2:5:5"}));
+        model->addLayer(createLayer("backbone_tflite", {"model_path=" + (folder / "m.tflite")}));
+        model->compile(ExecutionMode::INFERENCE);
+        model->initialize(ExecutionMode::INFERENCE);
+      }).find("m.tflite"),
+      std::string::npos);
+}
+
+TEST(ml_train_files, of_int8_networks_take_and_give_floats) {
+  const TemporaryFolder folder;
+  std::vector<float> images = numbers(100, 1.0);
+  static_cast<void>(write_networks(folder, images));
+  const Graph network = import_tflite(folder / "m.tflite");
+  const data::Dataset samples = data::in_memory({{"in", {5, 5, 2}}}, {Array(images)});
+  const QuantizedModel floats = quantize_model(network, samples);
+  export_tflite(quantize_model(network, samples, {.int8_inputs = true, .int8_outputs = true}).graph,
+                folder / "int8.tflite");
+  auto model = createModel();
+  model->addLayer(createLayer("input", {"input_shape=2:5:5"}));
+  model->addLayer(createLayer("backbone_tflite", {"model_path=" + (folder / "int8.tflite")}));
+  ASSERT_EQ(model->compile(ExecutionMode::INFERENCE), 0);
+  ASSERT_EQ(model->initialize(ExecutionMode::INFERENCE), 0);
+  std::vector<float> planes(50);  // the second channel is 0
+  std::copy_n(images.data(), 25, planes.data());
+  std::vector<float> pixels(50, 0.0F);
+  for (size_t i = 0; i < 25; ++i) pixels[2 * i] = images[i];
+  const float* const y = model->inference(1, {planes.data()})[0];
+  const auto wanted = Predictor(floats.graph).run({{"in", pixels}}).begin()->second.floats();
+  for (size_t i = 0; i < 3; ++i) EXPECT_FLOAT_EQ(y[i], wanted[i]);
+}
+
+TEST(ml_train_files, of_onnx_are_whole_models) {
+  const TemporaryFolder folder;
+  std::vector<float> images = numbers(100, 1.0);
+  const std::vector<float> wanted = write_networks(folder, images);
+  auto model = createModel();
+  model->load(folder / "m.onnx", ModelFormat::MODEL_FORMAT_ONNX);
+  EXPECT_EQ(model->loadFromConfig(folder / "m.onnx"), ML_ERROR_INVALID_PARAMETER);
+  ASSERT_EQ(model->compile(ExecutionMode::INFERENCE), 0);
+  ASSERT_EQ(model->initialize(ExecutionMode::INFERENCE), 0);
+  EXPECT_EQ(model->getInputDimension().at(0), ml::train::TensorDim(2, 5, 5));
+  const float* const y = model->inference(2, {images.data()})[0];
+  for (size_t i = 0; i < 6; ++i) EXPECT_NEAR(y[i], wanted[i], 1e-5);
 }
 
 TEST(ml_train_files, reads_records_of_a_file) {

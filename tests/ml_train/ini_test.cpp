@@ -131,7 +131,7 @@ TEST(ml_train_ini, refuses_what_is_wrong_and_says_where) {
            {"[Model]\ntype=x\n[a]\nunit=2\n", "[a]: the key Type is missing"},
            {"[Model]\ntype=x\n[a]\ntype=fully_connected\nunits=2\n", "no such property"},
            {"[Model]\ntype=x\noptimizer=sgd\n[Optimizer]\ntype=adam\n", "two optimizers"},
-           {"[Model]\ntype=x\n[b]\nbackbone=body.tflite\n", "only INI files"},
+           {"[Model]\ntype=x\n[b]\nbackbone=body.txt\n", "only INI, TensorFlow Lite and ONNX"},
            {"[Model]\ntype=x\n[b]\nbackbone=none.ini\n", "cannot be read"},
            {"[Model]\ntype=x\n[train_set]\ntype=file\npath=none.dat\n", "cannot be read"},
            {"[Model]\ntype=x\n[train_set]\ntype=file\npath=/\n", "cannot be read"}}) {

@@ -214,6 +214,8 @@ TEST(ml_train_layer_types, are_all_compared) {
                                 "constant_derivative",
                                 "preprocess_flip",  // other_layers_test.cpp
                                 "preprocess_translate",
+                                "backbone_tflite",  // files_test.cpp
+                                "backbone_onnx",
                                 "bottleneck",
                                 "vae_loss"};  // random: the VAE learns
   for (const json& golden : goldens()) {
