@@ -119,6 +119,18 @@ int run_adapt(const AdaptCommand& options) {
 
 }  // namespace
 
+CLI::Option* add_lora_option(CLI::App& command, std::string& settings) {
+  return command
+      .add_option("--lora", settings,
+                  "freeze all and train LoRA adapters beside the layers of these names, such as "
+                  "rank=8,alpha=16,targets=q_proj,v_proj; * stands for any characters [none]")
+      ->type_name("SETTINGS");
+}
+
+Graph with_adapters(const Graph& graph, const std::string& settings) {
+  return from_command_line([&] { return add_lora(graph, lora_of(settings)); });
+}
+
 void AdaptArguments::add_to(CLI::App& command) {
   command
       .add_option("--loss", adapt.loss,
@@ -162,11 +174,7 @@ void AdaptArguments::add_to(CLI::App& command) {
                   "frozen without it; may be given more than once [none]")
       ->type_name("PATTERN")
       ->allow_extra_args(false);
-  command
-      .add_option("--lora", lora_text,
-                  "freeze all and train LoRA adapters beside the layers of these names, such as "
-                  "rank=8,alpha=16,targets=q_proj,v_proj; * stands for any characters [none]")
-      ->type_name("SETTINGS");
+  add_lora_option(command, lora_text);
   command
       .add_option("--lora-from", lora_folder,
                   "the same with adapters that the PEFT library or export-lora wrote [none]")
@@ -220,8 +228,8 @@ Graph AdaptArguments::applied(const Graph& graph) const {
     if (merges_lora) merged = merge_lora(graph);
     const Graph& from = merges_lora ? merged : graph;
     const Graph adapted = stored(thimble::adapt(from, all));
-    Graph made = lora_folder.empty() ? add_lora(adapted, lora_of(lora_text))
-                                     : load_lora(adapted, lora_folder);
+    Graph made =
+        lora_folder.empty() ? with_adapters(adapted, lora_text) : load_lora(adapted, lora_folder);
     train_new_head(from, made);
     for (const std::string& pattern : freeze) made.freeze(pattern);
     for (const std::string& pattern : trainable) made.unfreeze(pattern);

@@ -24,4 +24,9 @@ struct AdaptArguments {
   [[nodiscard]] Graph applied(const Graph& graph) const;
 };
 
+// Adds --lora SETTINGS: "rank=8,alpha=16,targets=q_proj,v_proj".
+CLI::Option* add_lora_option(CLI::App& command, std::string& settings);
+// The model with new adapters of these settings. Throws Error.
+[[nodiscard]] Graph with_adapters(const Graph& graph, const std::string& settings);
+
 }  // namespace thimble::cli

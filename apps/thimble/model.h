@@ -27,6 +27,8 @@ class Model {
   // Empty where a recipe was named.
   [[nodiscard]] const std::string& file() const { return file_; }
   [[nodiscard]] const Graph& graph() const { return graph_; }
+  // Takes another graph, made of that one.
+  void set_graph(Graph graph) { graph_ = std::move(graph); }
   // A copy with the weights that its training begins with: those of the file, or of the model file.
   [[nodiscard]] Graph graph_with_weights(const std::string& file) const;
   // The recipe, or the one whose graph the file has: its data and settings are the defaults. Null

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "adapt_options.h"
 #include "commands.h"
 #include "console.h"
 #include "data_source.h"
@@ -18,6 +19,7 @@
 #include "options.h"
 #include "program_argument.h"
 #include "text_printer.h"
+#include "train/checkpoint.h"
 #include "train/state.h"
 #include "training_setup.h"
 
@@ -31,6 +33,7 @@ struct TrainArguments {
   std::string out;
   std::string resume;
   std::string weights;
+  std::string lora;
   bool json = false;
 };
 
@@ -61,7 +64,9 @@ class Training {
     if (!options_.resume.empty()) trainer_.resume(options_.resume);
     std::string weights = options_.weights;
     if (weights.empty() && !is_program_) weights = model_->file();
-    if (options_.resume.empty() && !weights.empty()) trainer_.load_weights(weights);
+    if (options_.resume.empty() && !weights.empty()) {
+      train::load_weights(trainer_.state(), base_ ? base_->ir() : trainer_.state().model, weights);
+    }
     if (trainer_.epochs() > epochs_) {
       throw Error("epochs",
                   fmt::format("{} in all are asked for, but {} are done already; ask for more, or "
@@ -86,9 +91,21 @@ class Training {
     return program;
   }
 
-  [[nodiscard]] std::unique_ptr<Model> made_model() const {
+  [[nodiscard]] std::unique_ptr<Model> made_model() {
     if (program_) return std::make_unique<Model>(*program_, options_.setup.model);
-    return std::make_unique<Model>(options_.setup.model);
+    auto model = std::make_unique<Model>(options_.setup.model);
+    if (!options_.lora.empty()) add_adapters(*model);
+    return model;
+  }
+
+  void add_adapters(Model& model) {
+    if (model.file().empty() && options_.weights.empty() && options_.resume.empty()) {
+      throw UsageError(Error("--lora",
+                             "adapters stand beside weights that are trained already; name a model "
+                             "file, or a checkpoint with --weights"));
+    }
+    base_.emplace().ir() = model.graph().ir();
+    model.set_graph(with_adapters(*base_, options_.lora));
   }
 
   [[nodiscard]] Trainer made_trainer() {
@@ -383,6 +400,7 @@ class Training {
   const TrainArguments& options_;
   std::optional<CompiledTraining> program_;  // until the trainer has it
   const bool is_program_;                    // without graph and planning
+  std::optional<Graph> base_;                // the model without the adapters that --lora adds
   std::unique_ptr<Model> model_;
   const Recipe& recipe_;  // its settings
   int64_t epochs_;
@@ -430,6 +448,7 @@ void add_train(CLI::App& app, Action& action) {
                    "[those of the model file; of a recipe new weights]")
       ->type_name("FILE")
       ->excludes(resume);
+  add_lora_option(*command, options->lora)->excludes(command->get_option("--scheme"));
   command->add_flag(
       "--json", options->json,
       "print one JSON object as the last line of standard output, all else to standard error");

@@ -345,4 +345,11 @@ void load_weights(exec::Store& store, const ir::Graph& model, const std::string&
   for (const auto& [entry, name] : wanted) copy_tensor(file, store, *entry, name);
 }
 
+void load_weights(State& state, const ir::Graph& model, const std::string& path) {
+  const exec::Counting counting(state.account);
+  load_weights(state.runner.store(), model, path);
+  state.runner.rebind();
+  state.start_averages();
+}
+
 }  // namespace thimble::train

@@ -21,4 +21,8 @@ void load_checkpoint(State& state, const std::string& path);
 // or has another shape.
 void load_weights(exec::Store& store, const ir::Graph& model, const std::string& path);
 
+// The same for a training, whose next step begins with them. model: its model, or a part, whose
+// parameters and states alone are loaded.
+void load_weights(State& state, const ir::Graph& model, const std::string& path);
+
 }  // namespace thimble::train

@@ -118,10 +118,7 @@ Array Trainer::predict(const data::Dataset& dataset, const std::string& output) 
 void Trainer::save(const std::string& path) const { train::save_checkpoint(*state_, path); }
 void Trainer::resume(const std::string& path) { train::load_checkpoint(*state_, path); }
 void Trainer::load_weights(const std::string& path) {
-  const exec::Counting counting(state_->account);
-  train::load_weights(state_->runner.store(), state_->model, path);
-  state_->runner.rebind();
-  state_->start_averages();
+  train::load_weights(*state_, state_->model, path);
 }
 
 namespace {
