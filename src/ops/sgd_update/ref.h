@@ -11,6 +11,12 @@ static void sgd_update_ref(real* const* out, const real* param, const real* grad
   const real momentum = (real)d->momentum;
   const real share = (real)(1.0 - d->dampening);
   const real decay = (real)d->weight_decay;
+  if (!buffer && decay == 0) {
+    const real by = d->maximize ? -rate : rate;
+    real* const y = out[0];
+    for (int i = 0; i < d->n; ++i) y[i] = param[i] - by * grad[i];
+    return;
+  }
   for (int i = 0; i < d->n; ++i) {
     real g = d->maximize ? -grad[i] : grad[i];
     if (decay != 0) g += decay * param[i];

@@ -44,6 +44,34 @@ static int quantized_helium_is_exact(const float* x, int n) {
 /* to[4i + c] = from[step i + c] - zero, for i below n and four c; n: not 0. */
 static void quantized_helium_floats(float* to, const int8_t* from, int step, int zero, int n) {
 #if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
+  if (zero == 0 && n % 4 == 0) {
+    __asm__ volatile(
+        "mov r4, #0\n"
+        "vidup.u32 q1, r4, #1\n"
+        "vadd.i32 q2, q1, %[step]\n"
+        "vadd.i32 q3, q2, %[step]\n"
+        "vadd.i32 q4, q3, %[step]\n"
+        "dls lr, %[n]\n"
+        "1:\n"
+        "vldrb.s32 q0, [%[from], q1]\n"
+        "vldrb.s32 q5, [%[from], q2]\n"
+        "vldrb.s32 q6, [%[from], q3]\n"
+        "vldrb.s32 q7, [%[from], q4]\n"
+        "add %[from], %[from], %[four]\n"
+        "vcvt.f32.s32 q0, q0\n"
+        "vcvt.f32.s32 q5, q5\n"
+        "vcvt.f32.s32 q6, q6\n"
+        "vcvt.f32.s32 q7, q7\n"
+        "vstrw.32 q0, [%[to]], #16\n"
+        "vstrw.32 q5, [%[to]], #16\n"
+        "vstrw.32 q6, [%[to]], #16\n"
+        "vstrw.32 q7, [%[to]], #16\n"
+        "le lr, 1b\n"
+        : [to] "+r"(to), [from] "+r"(from)
+        : [n] "r"(n / 4), [step] "r"(step), [four] "r"(4 * step)
+        : "lr", "r4", "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7", "cc", "memory");
+    return;
+  }
   __asm__ volatile(
       "dls lr, %[n]\n"
       "1:\n"

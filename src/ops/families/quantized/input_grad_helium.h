@@ -4,8 +4,29 @@
 #define QUANTIZED_HELIUM_TILES
 #include "ops/quantized_conv2d_input_grad/micro.h"
 
-/* dx[i,c] = from[i,c] + the sum over n channels k, an even number, of dy[i,k] w[k,c], for four
-   pixels and four channels; w: [n,4]. from_step: from a pixel of `from` to the next. */
+/* Two and three channels of dy of one pixel: weights in q4 and so on. */
+#define QUANTIZED_HELIUM_TWO_OF(y, sum) \
+  "ldrd r4, r5, [" y                    \
+  "], #8\n"                             \
+  "vmul.f32 q6, q4, r4\n"               \
+  "vmul.f32 q7, q5, r5\n"               \
+  "vadd.f32 " sum ", " sum              \
+  ", q6\n"                              \
+  "vadd.f32 " sum ", " sum ", q7\n"
+#define QUANTIZED_HELIUM_THREE_OF(y, sum) \
+  "ldm " y                                \
+  "!, {r4, r5, r6}\n"                     \
+  "vmul.f32 q7, q4, r4\n"                 \
+  "vadd.f32 " sum ", " sum                \
+  ", q7\n"                                \
+  "vmul.f32 q7, q5, r5\n"                 \
+  "vadd.f32 " sum ", " sum                \
+  ", q7\n"                                \
+  "vmul.f32 q7, q6, r6\n"                 \
+  "vadd.f32 " sum ", " sum ", q7\n"
+
+/* dx[i,c] = from[i,c] + the sum over n channels k, two or more, of dy[i,k] w[k,c], for four pixels
+   and four channels; w: [n,4]. from_step: from a pixel of `from` to the next. */
 static QUANTIZED_HELIUM_ALONE void quantized_helium_grad_tile(real* dx, const real* from,
                                                               int from_step, const real* dy,
                                                               const real* w, int channels,
@@ -15,7 +36,9 @@ static QUANTIZED_HELIUM_ALONE void quantized_helium_grad_tile(real* dx, const re
   const real* y3 = y2 + from_channels;
 #if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
   /* Few registers are left for these. */
-  const uintptr_t more[3] = {(uintptr_t)dx, (uintptr_t)channels * sizeof *dx, (uintptr_t)n / 2};
+  const int threes = n % 3 == 1 ? n / 3 - 1 : n / 3;
+  const uintptr_t more[4] = {(uintptr_t)threes, (uintptr_t)(n - 3 * threes) / 2, (uintptr_t)dx,
+                             (uintptr_t)channels * sizeof *dx};
   __asm__ volatile(
       "vldrw.32 q0, [%[from]]\n"
       "add %[from], %[from], %[step]\n"
@@ -24,33 +47,26 @@ static QUANTIZED_HELIUM_ALONE void quantized_helium_grad_tile(real* dx, const re
       "vldrw.32 q2, [%[from]]\n"
       "add %[from], %[from], %[step]\n"
       "vldrw.32 q3, [%[from]]\n"
-      "ldr lr, [%[more], #8]\n"
-      "dls lr, lr\n"
+      "ldr r4, [%[more]]\n"
+      "wls lr, r4, 2f\n"
       "1:\n"
       "vldrw.32 q4, [%[w]], #16\n"
       "vldrw.32 q5, [%[w]], #16\n"
-      "ldrd r4, r5, [%[y0]], #8\n"
-      "vmul.f32 q6, q4, r4\n"
-      "vmul.f32 q7, q5, r5\n"
-      "vadd.f32 q0, q0, q6\n"
-      "ldrd r4, r5, [%[y1]], #8\n"
-      "vmul.f32 q6, q4, r4\n"
-      "vadd.f32 q0, q0, q7\n"
-      "vmul.f32 q7, q5, r5\n"
-      "vadd.f32 q1, q1, q6\n"
-      "ldrd r4, r5, [%[y2]], #8\n"
-      "vmul.f32 q6, q4, r4\n"
-      "vadd.f32 q1, q1, q7\n"
-      "vmul.f32 q7, q5, r5\n"
-      "vadd.f32 q2, q2, q6\n"
-      "ldrd r4, r5, [%[y3]], #8\n"
-      "vmul.f32 q6, q4, r4\n"
-      "vadd.f32 q2, q2, q7\n"
-      "vmul.f32 q7, q5, r5\n"
-      "vadd.f32 q3, q3, q6\n"
-      "vadd.f32 q3, q3, q7\n"
+      "vldrw.32 q6, [%[w]], #16\n"  // clang-format off
+      QUANTIZED_HELIUM_THREE_OF("%[y0]", "q0") QUANTIZED_HELIUM_THREE_OF("%[y1]", "q1")
+      QUANTIZED_HELIUM_THREE_OF("%[y2]", "q2") QUANTIZED_HELIUM_THREE_OF("%[y3]", "q3")
       "le lr, 1b\n"
-      "ldrd r4, r5, [%[more]]\n"
+      "2:\n"
+      "ldr r4, [%[more], #4]\n"
+      "wls lr, r4, 4f\n"
+      "3:\n"
+      "vldrw.32 q4, [%[w]], #16\n"
+      "vldrw.32 q5, [%[w]], #16\n"
+      QUANTIZED_HELIUM_TWO_OF("%[y0]", "q0") QUANTIZED_HELIUM_TWO_OF("%[y1]", "q1")
+      QUANTIZED_HELIUM_TWO_OF("%[y2]", "q2") QUANTIZED_HELIUM_TWO_OF("%[y3]", "q3")
+      "le lr, 3b\n"  // clang-format on
+      "4:\n"
+      "ldrd r4, r5, [%[more], #8]\n"
       "vstrw.32 q0, [r4]\n"
       "add r4, r4, r5\n"
       "vstrw.32 q1, [r4]\n"
@@ -60,7 +76,7 @@ static QUANTIZED_HELIUM_ALONE void quantized_helium_grad_tile(real* dx, const re
       "vstrw.32 q3, [r4]\n"
       : [w] "+r"(w), [y0] "+r"(dy), [y1] "+r"(y1), [y2] "+r"(y2), [y3] "+r"(y3), [from] "+r"(from)
       : [step] "r"((size_t)from_step * sizeof *from), [more] "r"(more)
-      : "lr", "r4", "r5", "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7", "cc", "memory");
+      : "lr", "r4", "r5", "r6", "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7", "cc", "memory");
 #else
   for (int i = 0; i < 4; ++i, dx += channels, from += from_step) {
     const real* const y = i == 0 ? dy : i == 1 ? y1 : i == 2 ? y2 : y3;
@@ -73,22 +89,25 @@ static QUANTIZED_HELIUM_ALONE void quantized_helium_grad_tile(real* dx, const re
 #endif
 }
 
+/* Channels of dy whose weights are converted at once: an even number. */
+#define QUANTIZED_HELIUM_FROM 192
+
 /* In the place of the function of micro.h. */
 static void quantized_input_grad_pointwise(real* dx, const real* dy, const int8_t* w, int pixels,
                                            int channels, int from_channels) {
   const real none[4] = {0, 0, 0, 0};
   const int tiled_pixels = pixels & ~3;
   const int tiled = channels & ~3;
-  real floats[4 * QUANTIZED_MICRO_FROM];
+  real floats[4 * QUANTIZED_HELIUM_FROM];
   if (tiled_pixels * tiled == 0 || from_channels % 2 != 0 || from_channels == 0 ||
       !quantized_helium_is_exact(dy, pixels * from_channels)) {
     quantized_input_grad_plain_pointwise(dx, dy, w, pixels, channels, from_channels);
     return;
   }
   for (int c = 0; c < tiled; c += 4) {
-    for (int first = 0; first < from_channels; first += QUANTIZED_MICRO_FROM) {
+    for (int first = 0; first < from_channels; first += QUANTIZED_HELIUM_FROM) {
       const int rest = from_channels - first;
-      const int n = rest < QUANTIZED_MICRO_FROM ? rest : QUANTIZED_MICRO_FROM;
+      const int n = rest < QUANTIZED_HELIUM_FROM ? rest : QUANTIZED_HELIUM_FROM;
       quantized_helium_floats(floats, w + (ptrdiff_t)first * channels + c, channels, 0, n);
       for (int i = 0; i < tiled_pixels; i += 4) {
         real* const to = dx + (ptrdiff_t)i * channels + c;
@@ -227,24 +246,34 @@ static QUANTIZED_HELIUM_ALONE void quantized_helium_plane(real* to, int step, in
 #endif
 }
 
-/* A row of a channel: to[i] = from[step i], for n numbers, a multiple of four. */
-static inline void quantized_helium_strided(real* to, const real* from, int step, int n) {
+/* Rows of a channel, `pitch` apart in `to` and one behind the other in `from`: to[i] = from[step
+   i], for n numbers of each, a multiple of four. */
+static inline void quantized_helium_strided(real* to, const real* from, int step, int n, int rows,
+                                            int pitch) {
 #if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
   __asm__ volatile(
       "mov r4, #0\n"
       "vidup.u32 q0, r4, #4\n"
       "vmul.i32 q0, q0, %[step]\n"
+      "2:\n"
+      "mov r4, %[to]\n"
       "dlstp.32 lr, %[n]\n"
       "1:\n"
       "vldrw.32 q1, [%[from], q0]\n"
       "add %[from], %[from], %[four]\n"
-      "vstrw.32 q1, [%[to]], #16\n"
+      "vstrw.32 q1, [r4], #16\n"
       "letp lr, 1b\n"
-      : [to] "+r"(to), [from] "+r"(from)
-      : [step] "r"(step), [four] "r"(4 * (size_t)step * sizeof *from), [n] "r"(n)
+      "add %[to], %[to], %[pitch]\n"
+      "subs %[rows], %[rows], #1\n"
+      "bne 2b\n"
+      : [to] "+r"(to), [from] "+r"(from), [rows] "+r"(rows)
+      : [step] "r"(step), [four] "r"(4 * (size_t)step * sizeof *from), [n] "r"(n),
+        [pitch] "r"((size_t)pitch * sizeof *to)
       : "lr", "r4", "q0", "q1", "cc", "memory");
 #else
-  for (int i = 0; i < n; ++i) to[i] = from[(ptrdiff_t)i * step];
+  for (; rows > 0; --rows, to += pitch) {
+    for (int i = 0; i < n; ++i, from += step) to[i] = *from;
+  }
 #endif
 }
 
@@ -274,10 +303,7 @@ static void quantized_micro_planes(real* dx, const real* dy, const int8_t* w,
       } else {
         for (int t = 0; t < count; ++t) taps[t] = (real)tap[t];
       }
-      for (int h = 0; h < d->h; ++h) {
-        quantized_helium_strided(image + h * pitch, dy + offset + (ptrdiff_t)h * row + c, channels,
-                                 d->w);
-      }
+      quantized_helium_strided(image, dy + offset + c, channels, d->w, d->h, pitch);
       for (int h = 0; h < d->h; h += 4) {
         const real* const last = plane + (h + d->r - 1) * pitch;
         for (int column = 0; column < d->w; column += 4) {
