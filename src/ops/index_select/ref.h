@@ -43,6 +43,15 @@ static void index_select_ref(unsigned char* y, const unsigned char* x, const int
     index_select_packed(y, x, index, d);
     return;
   }
+  if (d->along.inner == 1 && d->element.bits == 8) {
+    for (int o = 0; o < d->along.outer; ++o, x += d->along.size, y += d->count) {
+      for (int i = 0; i < d->count; ++i) {
+        const int32_t place = index[i];
+        y[i] = place >= 0 && place < d->along.size ? x[place] : 0;
+      }
+    }
+    return;
+  }
   for (int o = 0; o < d->along.outer; ++o) {
     for (int i = 0; i < d->count; ++i) index_select_slice(y, x, index, o, i, d);
   }

@@ -321,24 +321,11 @@ static QUANTIZED_HELIUM_ROOM void quantized_helium_small_channels(quantized_heli
 #endif
 }
 
-/* Whether n numbers are from -2^30 to 2^30. */
-static inline int quantized_helium_are_small(const int32_t* x, int n) {
-#if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
-  uint32_t most = 0;
-  __asm__ volatile(
-      "dlstp.32 lr, %[n]\n"
-      "1:\n"
-      "vldrw.32 q0, [%[x]], #16\n"
-      "vmaxav.s32 %[most], q0\n"
-      "letp lr, 1b\n"
-      : [x] "+r"(x), [most] "+r"(most)
-      : [n] "r"(n)
-      : "lr", "q0", "cc", "memory");
-  return most <= 0x40000000U;
-#else
-  for (int i = 0; i < n; ++i) {
-    if (x[i] < -0x40000000 || x[i] > 0x40000000) return 0;
+/* How many of n biases, from the first on, cannot make sums saturate. */
+static inline int quantized_helium_small(const int32_t* bias, int n) {
+  const int32_t* const first = bias;
+  for (const int32_t* const end = bias + n; bias != end; ++bias) {
+    if ((uint32_t)*bias + 0x40000000U >= 0x80000000U) break;
   }
-  return 1;
-#endif
+  return (int)(bias - first);
 }

@@ -59,8 +59,7 @@ static void quantized_helium_depthwise(const quantized_micro_out* out, ptrdiff_t
   c.zero = out->result->zero_point;
   c.together = d->q / QUANTIZED_MICRO_PIXELS;
   c.x_row = d->stride_h * pitch - c.together * c.x_next;
-  is_small = c.vectors == 1 && out->y && !out->bits && d->q % QUANTIZED_MICRO_PIXELS == 0 && bias &&
-             quantized_helium_are_small(bias, channels);
+  is_small = c.vectors == 1 && out->y && !out->bits && d->q % QUANTIZED_MICRO_PIXELS == 0 && bias;
   c.lines = lines;
   c.step = channels;
   c.n = columns;
@@ -83,11 +82,7 @@ static void quantized_helium_depthwise(const quantized_micro_out* out, ptrdiff_t
     const int first = p * d->stride_h - d->pad_top;
     const int above = first < 0 ? -first : 0; /* lines that lie there */
     int8_t* const inside = plane + above * pitch + d->pad_left;
-    const int8_t* weights = w;
-    const int32_t* start = bias;
-    const quantized_factor* factor = factors;
     int8_t none = 0;
-    int8_t* y = out->y ? out->y + at : &none;
     int below = first + (next - p - 1) * d->stride_h + d->r;
     int count = 0;
     if (below > d->h) below = d->h;
@@ -95,33 +90,32 @@ static void quantized_helium_depthwise(const quantized_micro_out* out, ptrdiff_t
       lines[count++] = x + (ptrdiff_t)(row % rows) * d->w * d->c;
     }
     memset(plane, zero, sizeof plane);
-    if (is_small && count > 0) {
+    for (int k = 0; k < channels; ++k) {
+      const int small = is_small && count > 0 ? quantized_helium_small(bias + k, channels - k) : 0;
+      const int8_t* const weights = w + (ptrdiff_t)k * all;
+      int8_t* const y = out->y ? out->y + at + k : &none;
       c.rows = next - p;
-      c.count = count;
-      c.k = 0;
-      c.to = inside;
-      c.weights = w;
-      c.added = bias;
-      c.factors = factors;
-      c.channels = channels;
-      c.y = y;
-      quantized_helium_small_channels(&c);
-      at += (ptrdiff_t)c.rows * d->q * channels;
-      p = next;
-      continue;
-    }
-    for (int k = 0; k < channels; ++k, ++factor, weights += all) {
-      const int32_t added = start ? *start++ : 0;
+      if (small > 0) {
+        c.count = count;
+        c.k = k;
+        c.to = inside;
+        c.weights = weights;
+        c.added = bias + k;
+        c.factors = factors + k;
+        c.channels = small;
+        c.y = y;
+        quantized_helium_small_channels(&c);
+        k += small - 1;
+        continue;
+      }
       const int32_t less = -zero * quantized_helium_weights(&c, weights, taps, all);
       for (int j = 0; j < 4; ++j) c.start[j] = less;
-      c.bias = added;
-      c.scale = factor->scale;
-      c.rows = next - p;
+      c.bias = bias ? bias[k] : 0;
+      c.scale = factors[k].scale;
       if (count > 0) quantized_helium_gather(inside, lines, count, k, channels, columns, pitch);
       c.bits = out->bits ? out->bits + (at + k) / 8 : NULL;
       c.bit = 1 << (k & 7);
       quantized_helium_any_rows(y, plane, &c, d, pitch, next - p);
-      if (out->y) ++y;
     }
     at += (ptrdiff_t)(next - p) * d->q * channels;
     p = next;

@@ -339,6 +339,7 @@ typedef struct quantized_dsp_rows_of {
       break;                                                                                  \
   }
 
+#ifndef QUANTIZED_HELIUM /* conv_helium.h has its own */
 /* Computes them, where there are such instructions, and returns whether it has. to_halves: 16 bits
    each, one behind the other, as they are before they are clamped. */
 static QUANTIZED_DSP_ALONE int quantized_dsp_all_rows(const quantized_dsp_rows_of* rows, int pairs,
@@ -360,6 +361,10 @@ static QUANTIZED_DSP_ALONE int quantized_dsp_all_rows(const quantized_dsp_rows_o
   return 0;
 #endif
 }
+#else
+static int quantized_dsp_all_rows(const quantized_dsp_rows_of* rows, int pairs, int stride,
+                                  int lines, int to_halves);
+#endif
 
 /* Four results, 128 more than they are, as halves of channels 0 and 2 and of 1 and 3: to y, and
    those of `marks` that lie within bytes to bits. */

@@ -206,6 +206,7 @@ static int quantized_dsp_takes_group(quantized_dsp_group* g, const int32_t* bias
         "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s16", "s17", "s18", "s19", "s20", "s21",  \
         "s22", "s23", "s24", "s25", "s26", "s27", "s28", "s29", "s31", "cc", "memory")
 
+#ifndef QUANTIZED_HELIUM /* conv_helium.h has its own */
 /* Computes them, where there are such instructions, and returns whether it has. */
 static QUANTIZED_DSP_ALONE int quantized_dsp_four(const quantized_dsp_group* g) {
 #if defined(__ARM_FEATURE_DSP) && defined(__ARM_FP) && __ARM_ARCH_PROFILE == 'M'
@@ -221,3 +222,6 @@ static QUANTIZED_DSP_ALONE int quantized_dsp_four(const quantized_dsp_group* g) 
   return 0;
 #endif
 }
+#else
+static int quantized_dsp_four(const quantized_dsp_group* g);
+#endif
