@@ -18,7 +18,7 @@ static void quantized_dsp_clear(int16_t* cells, int count) {
 static void quantized_dsp_gather(quantized_dsp_planes* planes, const int8_t* x, int rows,
                                  const quantized_conv2d_dims* dims, int k, int first, int lines) {
   const conv_dims* d = &dims->conv;
-  const uint32_t less = quantized_dsp_pair(-dims->input_zero_point, -dims->input_zero_point);
+  const uint32_t less = quantized_dsp_less(dims->input_zero_point);
   const ptrdiff_t channels = d->c;
   const int room = planes->pitch - d->pad_left;
   const int columns = d->w < room ? d->w : room;

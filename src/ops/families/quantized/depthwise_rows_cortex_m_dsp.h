@@ -19,10 +19,6 @@ typedef struct quantized_dsp_planes {
   int16_t halves[4 * QUANTIZED_DSP_HALVES];
 } quantized_dsp_planes;
 
-static inline uint32_t quantized_dsp_pair(int32_t low, int32_t high) {
-  return ((uint32_t)low & 0xffffU) | (uint32_t)high << 16;
-}
-
 /* quantized_dsp_pairs of rows of three, five and seven weights, for windows of a stride of one. */
 static void quantized_dsp_odd_pairs(uint32_t* to, const int8_t* w, int rows, int s) {
   for (; rows > 0; --rows, w += s, to += s + 1) {
