@@ -163,7 +163,7 @@ class LayerBuild {
   void join_rows(int64_t rows);
 
   // Whether the graph computes some rows of sequences, of which others were computed before.
-  [[nodiscard]] bool by_rows() const { return shared_.rows.has_value(); }
+  [[nodiscard]] bool is_incremental() const { return shared_.rows.has_value(); }
   // Keys or values of the new rows, [N, count, heads, width], behind those of the rows before.
   [[nodiscard]] Value behind_earlier(Value rows, const std::string& what);
   // What each row attends to; none where it is those up to itself.

@@ -45,6 +45,7 @@ bool keeps_rows_apart(const LayerNode& layer) {
   const PropertySet& props = layer.props();
   const std::string type = layer.getType();
   if (type == "input") return !props.boolean("normalization") && !props.boolean("standardization");
+  if (props.boolean("distribute") && type != "fully_connected") return false;
   if (type == "layer_normalization") return props.integers("axis") == std::vector<int64_t>{3};
   return always.contains(type);
 }

@@ -57,7 +57,7 @@ void build_attention(LayerBuild& b) {
   const bool causal = b.props.boolean("causal_mask");
   Value keys = turned(b.plain(key), b.dim(key));
   Value values = turned(b.plain(1), v);
-  if (b.by_rows()) {
+  if (b.is_incremental()) {
     b.require(causal, kSeesLater);
     keys = b.behind_earlier(keys, "keys");
     values = b.behind_earlier(values, "values");
@@ -126,6 +126,7 @@ Value projected(LayerBuild& b, Value rows, int64_t width, int64_t columns,
 // What is added to the scores [.., t, t], so that no query sees later keys.
 Value later_hidden(LayerBuild& b, int64_t steps) {
   constexpr float kHidden = -1e30F;
+  b.require(Dim{1, steps, steps}.elements() <= kMostElements, "has too many scores");
   std::vector<float> values(static_cast<size_t>(steps * steps), 0.0F);
   for (int64_t t = 0; t < steps; ++t)
     for (int64_t s = t + 1; s < steps; ++s) values[static_cast<size_t>(t * steps + s)] = kHidden;
@@ -162,7 +163,7 @@ void build_multi_head_attention(LayerBuild& b) {
   const bool causal = b.props.boolean("causal_mask");
   b.require(!causal || q.h == k.h, "causal_mask needs as many keys as queries");
   Value mask = b.rows_seen();
-  if (b.by_rows()) {
+  if (b.is_incremental()) {
     b.require(causal, kSeesLater);
     b.require(b.inputs() == 3 && b.props.choice("return_attention_weight") == "none",
               "incremental_inference has no masks, and returns no attention weights");

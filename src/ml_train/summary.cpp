@@ -15,8 +15,6 @@ void print_row(std::ostream& out, const std::vector<std::string>& cells) {
   out << "\n";
 }
 
-std::string input_name(const Connection& from) { return from.layer; }
-
 }  // namespace
 
 void ModelNode::summarize(std::ostream& out, ml_train_summary_type_e verbosity) {
@@ -38,9 +36,9 @@ void ModelNode::summarize(std::ostream& out, ml_train_summary_type_e verbosity) 
     std::string dim;
     if (initialized_ && !network_.dims[i].empty()) dim = "1:" + to_string(network_.dims[i][0]);
     print_row(out, {node.name(), node.layer->getType(), dim,
-                    node.inputs.empty() ? "" : input_name(node.inputs[0])});
+                    node.inputs.empty() ? "" : node.inputs[0].layer});
     for (size_t k = 1; k < node.inputs.size(); ++k)
-      print_row(out, {"", "", "", input_name(node.inputs[k])});
+      print_row(out, {"", "", "", node.inputs[k].layer});
     if (verbosity >= ML_TRAIN_SUMMARY_LAYER) {
       for (const auto& [key, value] : node.layer->props().given())
         out << "  " << key << " = " << value << "\n";
