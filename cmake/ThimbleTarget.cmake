@@ -15,6 +15,12 @@ if(NOT THIMBLE_SANITIZE)
   if(THIMBLE_LINKER_ORDERS)
     list(APPEND THIMBLE_LINK_OPTIONS -Wl,-T,${THIMBLE_TEXT_ORDER})
   endif()
+else()
+  # Five times as fast with so many symbols.
+  check_linker_flag(CXX -fuse-ld=lld THIMBLE_LINKER_IS_LLD)
+  if(THIMBLE_LINKER_IS_LLD)
+    list(APPEND THIMBLE_LINK_OPTIONS -fuse-ld=lld)
+  endif()
 endif()
 
 # GCC collects garbage from 128 MiB on, which takes a twentieth of its time. A unit here needs up to

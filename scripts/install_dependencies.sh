@@ -41,7 +41,7 @@ EOF
       # The fuzzers and the sanitizers are built with clang.
       local v
       v=$(llvm_to_use clang++)
-      printf '%s\n' "clang++-$v clang-$v" "- libclang-rt-$v-dev"
+      printf '%s\n' "clang++-$v clang-$v" "- libclang-rt-$v-dev" 'ld.lld lld'
       ;;
     lint)
       needs_of test
