@@ -147,7 +147,7 @@ class Expansion {
     made_ += static_cast<int64_t>(scales.size());
     if (made_ > kMostScales) return "";
     const Shape shape = scales.size() == 1 ? Shape() : Shape{static_cast<int64_t>(scales.size())};
-    const std::string name = fresh(node.inputs[bias] + "_scale");
+    std::string name = fresh(node.inputs[bias] + "_scale");
     graph_.initializers.emplace(name, Tensor{Array(std::move(scales), shape)});
     return name;
   }

@@ -29,7 +29,7 @@ Limits limits_of(const Node& node, DType dtype) {
 // A scale or zero point as it broadcasts with x: one number, or one for each index of an axis.
 Value along(Node& node, size_t i, const Shape& x) {
   const Value value = as_type(node.value(i), DType::f32);
-  const Shape shape = value.shape();
+  const Shape& shape = value.shape();
   if (shape.elements() == 1) return reshape(value, {});
   node.require(shape.rank() == 1 && node.integer("block_size", 0) == 0,
                "thimble has one scale, or one for each index of an axis");

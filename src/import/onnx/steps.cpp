@@ -95,7 +95,7 @@ bool are_bounds_of_steps(const Node& node, double low, double high) {
 Item weight_in_steps(const Node& node, int axis) {
   const Array integers = *Importer::known(node.item(0));
   node.importer().count_dequantized(integers.elements());
-  const Shape shape = integers.shape();
+  const Shape& shape = integers.shape();
   const std::vector<double> scales = node.numbers_of(1);
   const std::vector<int64_t> zeros = node.has(2) ? node.integers_of(2) : std::vector<int64_t>{0};
   node.require(!scales.empty() && !zeros.empty(), "expected at least one scale");

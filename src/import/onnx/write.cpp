@@ -104,7 +104,7 @@ std::string FileWriter::fresh(const std::string& wanted) {
 
 std::string FileWriter::add_initializer(const std::string& wanted, Tensor tensor) {
   count(tensor.values);
-  const std::string name = fresh(wanted);
+  std::string name = fresh(wanted);
   model_.graph.initializers.emplace(name, std::move(tensor));
   return name;
 }

@@ -35,7 +35,7 @@ std::string FileWriter::rounded(const std::string& x, const Quantization& q) {
   std::vector<std::string> inputs{x};
   add_scale(q, inputs);
   inputs[0] = add_node("QuantizeLinear", "", inputs, {}, 1);
-  const std::string y = add_node("DequantizeLinear", "", inputs, {}, 1);
+  std::string y = add_node("DequantizeLinear", "", inputs, {}, 1);
   rounded_[y] = q;
   return y;
 }
