@@ -11,6 +11,7 @@
 
 #include <algorithm>
 
+#include "simd/fixed_point-inl.h"
 #include "simd/int8.h"
 #include "simd/int8_scratch.h"
 #include "simd/int8_words-inl.h"
@@ -189,34 +190,12 @@ class Finish {
     return sum;  // goes one by one
 #else
     const I32 d;
-    const VecI high = high_product(sum, hn::LoadU(d, s_.multiplier + k));
-    const VecI shift = hn::LoadU(d, s_.shift + k);
-    const VecI one = hn::Set(d, 1);
-    const VecI mask = hn::Sub(hn::Shl(one, shift), one);
-    // Half of the divisor, and one more below 0: halves go away from zero.
-    const VecI threshold = hn::Sub(hn::ShiftRight<1>(mask), hn::ShiftRight<31>(high));
-    const auto up = hn::Gt(hn::And(high, mask), threshold);
-    const VecI near = hn::Sub(hn::Shr(high, shift), hn::VecFromMask(d, up));
+    const VecI high = fixed_high_product(sum, hn::LoadU(d, s_.multiplier + k));
+    const VecI near = fixed_shift_down(high, hn::LoadU(d, s_.shift + k));
     return hn::Min(hn::Max(near, hn::Set(d, result_.out.low - result_.out.zero_point)),
                    hn::Set(d, result_.out.high - result_.out.zero_point));
 #endif
   }
-#if HWY_TARGET != HWY_SCALAR
-  // The upper halves of 2ab, halves up: (a b + 2^30) / 2^31 to below, of which the lowest 32 bits
-  // are the same for numbers without sign. b: at least 0.
-  static HWY_INLINE VecI high_product(VecI a, VecI b) {
-    const I32 d;
-    const hn::Repartition<uint64_t, I32> wide;
-    const auto half = hn::Set(wide, uint64_t{1} << 30);
-    const auto product = [&](VecI x, VecI y) HWY_ATTR {
-      return hn::ShiftRight<31>(hn::Add(hn::BitCast(wide, hn::MulEven(x, y)), half));
-    };
-    const auto even = product(a, b);
-    const auto odd = product(hn::Shuffle2301(a), hn::Shuffle2301(b));
-    return hn::OddEven(hn::BitCast(d, hn::ShiftLeft<32>(odd)), hn::BitCast(d, even));
-  }
-#endif
-
   Int8Result result_;
   Int8Scratch s_;
   bool folds_;

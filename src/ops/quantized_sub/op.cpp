@@ -2,12 +2,19 @@
 
 #include "ir/graph.h"
 #include "ops/families/quantized/sum.h"
+#include "ops/families/quantized/sum_fast.h"
 
 #define THIMBLE_OP quantized_sub
 #include "ops/families/builder/both_precisions.h"
 
 namespace thimble::ops::quantized_sub_impl {
 namespace {
+
+void fast(int8_t* y, const int8_t* a, const int8_t* b, const quantized_sum_dims* d,
+          parallel::ThreadPool& pool) {
+  if (!quantized_sum_is_plain(*d)) return f32::quantized_sub_ref(y, a, b, d);
+  quantized_sum_fast(y, a, b, -1, *d, pool);
+}
 
 struct QuantizedSub : QuantizedSum<QuantizedSubAttrs, -1> {
   static constexpr const char* name = "quantized_sub";
@@ -17,6 +24,7 @@ struct QuantizedSub : QuantizedSum<QuantizedSubAttrs, -1> {
   static constexpr const char* example = "auto y = quantized_sub(a, b, {.scale = 0.1});";
   static constexpr ir::KernelFn ref = ir::kernel_fn<&f32::quantized_sub_ref>();
   static constexpr ir::KernelFn ref64 = ir::kernel_fn<&f64::quantized_sub_ref>();
+  static constexpr ir::KernelFn fast = ir::kernel_fn<&quantized_sub_impl::fast>();
   static constexpr const char* inside_name = "quantized_sub_inside";
   static constexpr ir::KernelFn inside_ref = ir::kernel_fn<&f32::quantized_sub_inside_ref>();
   static constexpr ir::KernelFn inside_ref64 = ir::kernel_fn<&f64::quantized_sub_inside_ref>();

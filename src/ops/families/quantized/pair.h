@@ -6,7 +6,7 @@
 // - name, doc, example
 // - factor(a, b, scale): the last factor of the result; kernels must be able to take it
 // - add_factors(d, a, b, attrs): completes the sizes
-// - ref, ref64: the kernels
+// - ref, ref64: the kernels; fast: another one, if there is
 // - inside_name, inside_ref, inside_ref64: the op that computes the bit mask of the gradient
 // - Value gradient(c, i, g): the gradient by input i, from g, that of the unrounded result
 #pragma once
@@ -64,6 +64,15 @@ std::vector<Value> quantized_pair_vjp(const ir::VjpContext& c) {
 }
 
 template <class T>
+constexpr ir::KernelFn quantized_pair_fast() {
+  if constexpr (requires { T::fast; }) {
+    return T::fast;
+  } else {
+    return nullptr;
+  }
+}
+
+template <class T>
 const OpDef& quantized_pair_op() {
   static const OpDef def{
       .name = T::name,
@@ -83,6 +92,7 @@ const OpDef& quantized_pair_op() {
           .params = quantized_pair_params<T>,
           .ref = T::ref,
           .ref64 = T::ref64,
+          .fast = quantized_pair_fast<T>(),
           .any_type = true,
       },
       .memory{.in_place = {{0, 0}, {0, 1}}},

@@ -1,0 +1,107 @@
+#include "ops/families/quantized/sum_fast.h"
+
+#include <hwy/highway.h>
+
+#include "simd/fixed_point-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace thimble::ops::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// quantized_sum_unbounded, within the bounds, of numbers that lie side by side.
+class SumOfVectors {
+ public:
+  using I32 = hn::ScalableTag<int32_t>;
+  using F32 = hn::ScalableTag<float>;
+  using I8 = hn::Rebind<int8_t, I32>;
+  using VecI = hn::Vec<I32>;
+
+  SumOfVectors(const quantized_sum_dims& d, int32_t sign) : d_(d), sign_(sign) {}
+
+  static size_t lanes() { return hn::Lanes(I32()); }
+
+  HWY_INLINE void add(int8_t* y, const int8_t* a, const int8_t* b) const {
+    const I32 d;
+    const VecI left = hn::Sub(hn::PromoteTo(d, hn::LoadU(I8(), a)), hn::Set(d, d_.a_zero_point));
+    const VecI right = hn::Sub(hn::PromoteTo(d, hn::LoadU(I8(), b)), hn::Set(d, d_.b_zero_point));
+    const VecI sum = d_.out.fixed_point != 0 ? fixed(left, right) : floating(left, right);
+    const VecI whole = hn::Add(sum, hn::Set(d, d_.out.zero_point));
+    const VecI bounded = hn::Min(hn::Max(whole, hn::Set(d, d_.out.low)), hn::Set(d, d_.out.high));
+    hn::StoreU(hn::DemoteTo(I8(), bounded), I8(), y);
+  }
+
+ private:
+  HWY_INLINE VecI floating(VecI left, VecI right) const {
+    const F32 f;
+    const auto a = hn::Mul(hn::ConvertTo(f, left), hn::Set(f, d_.a_scale));
+    const VecI signed_right = sign_ < 0 ? hn::Neg(right) : right;
+    const auto b = hn::Mul(hn::ConvertTo(f, signed_right), hn::Set(f, d_.b_scale));
+    const auto sum = hn::Div(hn::Add(a, b), hn::Set(f, d_.y_scale));
+    return hn::NearestInt(hn::Min(hn::Max(sum, hn::Set(f, -512.0F)), hn::Set(f, 512.0F)));
+  }
+
+  HWY_INLINE VecI fixed(VecI left, VecI right) const {
+#if HWY_TARGET == HWY_SCALAR
+    return hn::Add(left, right);  // goes one by one
+#else
+    const VecI a = times(hn::ShiftLeft<20>(left), d_.a_factor);
+    const VecI b = times(hn::ShiftLeft<20>(right), d_.b_factor);
+    return times(sign_ < 0 ? hn::Sub(a, b) : hn::Add(a, b), d_.y_factor);
+#endif
+  }
+#if HWY_TARGET != HWY_SCALAR
+  static HWY_INLINE VecI times(VecI v, const quantized_factor& f) {
+    const I32 d;
+    return simd::HWY_NAMESPACE::fixed_shift_down(
+        simd::HWY_NAMESPACE::fixed_high_product(v, hn::Set(d, f.multiplier)), hn::Set(d, -f.shift));
+  }
+#endif
+
+  quantized_sum_dims d_;
+  int32_t sign_;
+};
+
+// Elements [0, n); returns how many of them are done: whole vectors.
+ptrdiff_t quantized_sum_target(int8_t* y, const int8_t* a, const int8_t* b, ptrdiff_t n,
+                               int32_t sign, const quantized_sum_dims& d) {
+  if (HWY_TARGET == HWY_SCALAR && d.out.fixed_point != 0) return 0;
+  const SumOfVectors sum(d, sign);
+  const auto lanes = static_cast<ptrdiff_t>(SumOfVectors::lanes());
+  ptrdiff_t i = 0;
+  for (; i + lanes <= n; i += lanes) sum.add(y + i, a + i, b + i);
+  return i;
+}
+
+}  // namespace thimble::ops::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace thimble::ops {
+HWY_EXPORT(quantized_sum_target);
+
+bool quantized_sum_is_plain(const quantized_sum_dims& d) {
+  const nary_dims& walk = d.walk;
+  const auto is_down = [](const quantized_factor& f) { return f.shift <= 0 && f.shift >= -31; };
+  return walk.count == 1 && walk.stride[0][0] == 1 && walk.stride[1][0] == 1 &&
+         (d.out.fixed_point == 0 ||
+          (is_down(d.a_factor) && is_down(d.b_factor) && is_down(d.y_factor)));
+}
+
+void quantized_sum_fast(int8_t* y, const int8_t* a, const int8_t* b, int32_t sign,
+                        const quantized_sum_dims& d, parallel::ThreadPool& pool) {
+  constexpr ptrdiff_t kTaskElements = 16384;
+  const ptrdiff_t count = d.walk.n;
+  pool.run((count + kTaskElements - 1) / kTaskElements, [&](int64_t task) {
+    const ptrdiff_t begin = task * kTaskElements;
+    const ptrdiff_t n = std::min(count - begin, kTaskElements);
+    for (ptrdiff_t i = begin + HWY_DYNAMIC_DISPATCH(quantized_sum_target)(y + begin, a + begin,
+                                                                          b + begin, n, sign, d);
+         i < begin + n; ++i) {
+      y[i] = quantized_clamp(quantized_sum_unbounded(a[i], b[i], sign, &d), &d.out);
+    }
+  });
+}
+
+}  // namespace thimble::ops
+#endif
