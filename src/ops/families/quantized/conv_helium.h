@@ -266,16 +266,18 @@ static void quantized_helium_pixels(const quantized_micro_out* to, ptrdiff_t at,
   c.step = to->y ? channels : 0;
   c.bits_step = channels / 8;
   for (int k = 0; k < channels; k += 4, factors += 4) {
-    int is_small = 1;
+    int is_small = is_few;
     for (int j = 0; j < 4; ++j, w += taps) {
-      const int32_t added = bias ? *bias++ : 0;
       c.w[j] = w;
-      c.bias[j] = added;
       c.scale[j] = factors[j].scale;
-      is_small &= (uint32_t)added + 0x40000000U < 0x80000000U;
+    }
+    memset(c.bias, 0, sizeof c.bias);
+    if (bias) memcpy(c.bias, bias + k, sizeof c.bias);
+    for (int j = 0; j < 4 && is_small; ++j) {
+      is_small = (uint32_t)c.bias[j] + 0x40000000U < 0x80000000U;
     }
     quantized_helium_starts(&c, dims->input_zero_point);
-    if (is_few && is_small) {
+    if (is_small) {
       quantized_helium_few(y, x, &c, n);
     } else if (to->bits) {
       c.bits = to->bits + (at + k) / 8;
