@@ -230,6 +230,7 @@ const std::vector<LayerKind>& layer_kinds() {
     add_loss_layers(made);
     add_recurrent_layers(made);
     add_attention_layers(made);
+    add_mean_layers(made);
     add_other_layers(made);
     for (LayerKind& kind : made) kind.properties.emplace_back(common_properties());
     return made;

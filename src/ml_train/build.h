@@ -88,6 +88,7 @@ struct GraphBuild {
   Graph graph;
   WeightStore* weights = nullptr;
   bool training = true;       // whether labels are there
+  bool features = false;      // see NetworkSettings
   std::vector<Value> losses;  // to be added up
   std::map<std::string, Value> parameters;
   std::map<std::string, Value> labels;
@@ -226,6 +227,7 @@ void add_move_layers(std::vector<LayerKind>& kinds);
 void add_loss_layers(std::vector<LayerKind>& kinds);
 void add_recurrent_layers(std::vector<LayerKind>& kinds);
 void add_attention_layers(std::vector<LayerKind>& kinds);
+void add_mean_layers(std::vector<LayerKind>& kinds);
 void add_other_layers(std::vector<LayerKind>& kinds);
 
 }  // namespace thimble::ml_train

@@ -25,6 +25,7 @@ class NetworkBuilder {
     shared_.weights = weights.get();
     shared_.training = settings.training;
     shared_.rows = settings.rows;
+    shared_.features = settings.features;
   }
 
   BuiltNetwork run() {

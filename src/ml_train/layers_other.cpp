@@ -180,8 +180,6 @@ void add_other_layers(std::vector<LayerKind>& kinds) {
     kind.refused = why;
     kinds.push_back(std::move(kind));
   };
-  refuse("centroid_knn", LAYER_CENTROID_KNN,
-         "is not offered here: thimble's nearest_centroid learns classes without gradients");
   refuse("time_dist", LAYER_TIME_DIST, "is made by distribute=true of the layer that it repeats");
   refuse("backbone_nnstreamer", LAYER_BACKBONE_NNSTREAMER, "NNStreamer's models cannot be read");
 }

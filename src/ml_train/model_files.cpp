@@ -177,7 +177,7 @@ void ModelNode::exports(const ml::train::ExportMethods& method, const std::strin
   require_initialized("exports");
   NetworkSettings images = settings();
   images.channels_last = true;
-  export_tflite(network_with_weights(images, input_dims_).graph, path);
+  export_tflite(network_with_weights(images).graph, path);
 }
 
 }  // namespace thimble::ml_train

@@ -90,11 +90,13 @@ class ModelNode : public ml::train::Model {
   [[nodiscard]] std::shared_ptr<DatasetNode> dataset(ml::train::DatasetModeType mode) const;
   [[nodiscard]] TrainerOptions trainer_options() const;
   [[nodiscard]] NetworkSettings settings() const;
+  [[nodiscard]] WeightStore& weights() { return *weights_; }
   // The graph with its weights.
-  [[nodiscard]] Graph graph_with_weights() {
-    return network_with_weights(settings(), input_dims_).graph;
+  [[nodiscard]] Graph graph_with_weights() { return network_with_weights(settings()).graph; }
+  // The same made in other ways, or for inputs of other sizes; see build_network.
+  [[nodiscard]] BuiltNetwork network_with_weights(const NetworkSettings& settings) {
+    return network_with_weights(settings, input_dims_);
   }
-  // The same made in other ways; see build_network.
   [[nodiscard]] BuiltNetwork network_with_weights(const NetworkSettings& settings,
                                                   const std::vector<Dim>& input_dims);
 

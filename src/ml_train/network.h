@@ -25,7 +25,8 @@ struct NetworkSettings {
   std::vector<std::string> input_layers;  // sources, in the order of inputs; empty: as they come
   std::vector<std::string> label_layers;
   std::optional<NewRows> rows;  // computes some rows of sequences instead of whole samples
-  bool channels_last = false;   // the graph's inputs and outputs are [N, h, w, c], not [N, c, h, w]
+  bool features = false;       // what layers that learn without gradients learn of are outputs, too
+  bool channels_last = false;  // the graph's inputs and outputs are [N, h, w, c], not [N, c, h, w]
 };
 
 // The network in order of execution: layers that were declared, and those that their properties and

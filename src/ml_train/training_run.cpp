@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "ml_train/class_means.h"
 #include "ml_train/model_node.h"
 
 namespace thimble::ml_train {
@@ -141,7 +142,10 @@ class TrainingRun {
       model_.epoch_ = 0;
     }
     model_.weights_->push();
-    if (!model_.trainer_) {
+    if (learns_means(model_)) {
+      model_.predictor_.reset();
+      means_.emplace(model_);
+    } else if (!model_.trainer_) {
       model_.make_trainer();
     } else if (model_.trainer_->options().batch != model_.batch_size()) {
       model_.remake_trainer();
@@ -161,7 +165,9 @@ class TrainingRun {
     Sums sums;
     feed.start(true);
     while (const SampleBatch* batch = feed.next()) {
-      const Evaluation step = model_.trainer_->step(dataset_of(model_.network_, *batch));
+      const data::Dataset samples = dataset_of(model_.network_, *batch);
+      const Evaluation step =
+          means_ ? means_->learn(samples, *batch) : model_.trainer_->step(samples);
       model_.loss_ = static_cast<float>(step.loss);
       std::cout << head << " [ " << centred(sums.batches) << " ]  ( Training Loss: " << model_.loss_
                 << " )\r" << std::flush;
@@ -174,9 +180,19 @@ class TrainingRun {
 
   RunStats evaluate(BatchFeed& feed, unsigned int epochs) {
     Sums sums;
+    std::optional<Evaluator> evaluator;
+    if (means_) {
+      evaluator.emplace(
+          model_.graph_with_weights(),
+          EvaluatorOptions{.batch = model_.batch_size(),
+                           .threads = static_cast<int>(model_.props_.count("threads"))});
+    }
     feed.start(false);
-    while (const SampleBatch* batch = feed.next())
-      sums.add(model_.trainer_->evaluate(dataset_of(model_.network_, *batch)), batch->count);
+    while (const SampleBatch* batch = feed.next()) {
+      const data::Dataset samples = dataset_of(model_.network_, *batch);
+      sums.add(evaluator ? evaluator->evaluate(samples) : model_.trainer_->evaluate(samples),
+               batch->count);
+    }
     const RunStats stats = sums.stats(model_.epoch_, epochs);
     std::cout << "[ Accuracy: " << stats.accuracy << "% - Validation Loss : " << stats.loss << " ]";
     return stats;
@@ -198,6 +214,7 @@ class TrainingRun {
   std::function<bool()> stop_;
   std::function<void()> epoch_complete_;
   std::optional<RunStats> best_;
+  std::optional<MeansLearner> means_;  // where no weights are trained by gradients
 };
 
 int ModelNode::train(const std::vector<std::string>& values, std::function<bool(void*)> stop,

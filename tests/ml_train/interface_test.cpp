@@ -78,6 +78,7 @@ TEST(ml_train_interface, makes_every_type_by_its_number) {
                                                           {51, "reduce_mean"},
                                                           {52, "reshape"},
                                                           {53, "upsample2d"},
+                                                          {18, "centroid_knn"},
                                                           {25, "mol_attention"},
                                                           {39, "tensor"},
                                                           {300, "preprocess_flip"},
@@ -91,7 +92,7 @@ TEST(ml_train_interface, makes_every_type_by_its_number) {
                                                           {10002, "constant_derivative"}};
   for (const auto& [number, type] : types)
     EXPECT_EQ(createLayer(static_cast<LayerType>(number))->getType(), type);
-  for (const int number : {17, 18, 10000}) {
+  for (const int number : {17, 10000}) {
     EXPECT_THROW(createLayer(static_cast<LayerType>(number)), nntrainer::exception::not_supported)
         << number;
   }

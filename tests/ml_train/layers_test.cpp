@@ -214,6 +214,7 @@ TEST(ml_train_layer_types, are_all_compared) {
                                 "constant_derivative",
                                 "preprocess_flip",  // other_layers_test.cpp
                                 "preprocess_translate",
+                                "centroid_knn",
                                 "backbone_tflite",  // files_test.cpp
                                 "backbone_onnx",
                                 "bottleneck",

@@ -123,6 +123,53 @@ TEST(ml_train_layer, preprocess_translate_moves_images_in_training) {
                   fc->getWeights()[0][3] + fc->getWeights()[1][0]);
 }
 
+// Means and distances by hand: a frozen layer doubles the inputs.
+TEST(ml_train_layer, centroid_knn_learns_means_of_classes) {
+  Network net({"batch_size=2", "threads=1"});
+  net.add("input", {"input_shape=1:1:2"});
+  net.add("fully_connected", {"name=double", "unit=2", "trainable=false"});
+  net.add("centroid_knn", {"name=knn", "num_class=3"});
+  net.initialize("sgd", {});
+  std::shared_ptr<ml::train::Layer> layer;
+  net.model->getLayer("double", &layer);
+  const std::vector<float> twice{2, 0, 0, 2};
+  std::copy(twice.begin(), twice.end(), layer->getWeights()[0]);
+  net.samples = {
+      .inputs = {{1, 2, 3, 4, 0, 0}}, .labels = {{0, 1, 0, 0, 1, 0, 0, 0, 1}}, .count = 3};
+  Samples valid{.inputs = {{2, 3, 1, 0}}, .labels = {{0, 1, 0, 0, 1, 0}}, .count = 2};
+  net.model->setDataset(ml::train::DatasetModeType::MODE_VALID, dataset_of(valid));
+  net.train({});
+  EXPECT_EQ(net.model->getTrainingLoss(), 0.0F);
+  EXPECT_EQ(net.model->getValidStats().accuracy, 50.0F);
+  net.model->getLayer("knn", &layer);
+  EXPECT_EQ(layer->getWeightName(0), "knn:map");
+  EXPECT_EQ(layer->getWeightName(1), "knn:num_samples");
+  const std::vector<float*> weights = layer->getWeights();
+  EXPECT_EQ(std::vector<float>(weights[0], weights[0] + 6), (std::vector<float>{0, 0, 4, 6, 0, 0}));
+  EXPECT_EQ(std::vector<float>(weights[1], weights[1] + 3), (std::vector<float>{0, 2, 1}));
+  std::vector<float> x{2, 1.5F};
+  const float* y = net.model->inference(1, {x.data()})[0];
+  EXPECT_TRUE(std::isinf(y[0]) && y[0] < 0.0F);  // no samples
+  EXPECT_FLOAT_EQ(y[1], -3.0F);
+  EXPECT_FLOAT_EQ(y[2], -5.0F);
+  // Further samples go on from there.
+  net.samples = {.inputs = {{7, 0}}, .labels = {{0, 0, 1}}, .count = 1};
+  net.train({});
+  EXPECT_EQ(weights[0][4], 7.0F);
+  EXPECT_EQ(weights[1][2], 2.0F);
+}
+
+TEST(ml_train_layer, centroid_knn_has_no_derivatives) {
+  Network net({"batch_size=1"});
+  net.add("input", {"input_shape=1:1:2"});
+  net.add("fully_connected", {"name=fc", "unit=2"});
+  net.add("centroid_knn", {"num_class=3"});
+  net.initialize("sgd", {});
+  net.samples = {.inputs = {{1, 2}}, .labels = {{0, 1, 0}}, .count = 1};
+  net.model->setDataset(ml::train::DatasetModeType::MODE_TRAIN, dataset_of(net.samples));
+  EXPECT_NE(message_of([&] { net.model->train(); }).find("set trainable=false"), std::string::npos);
+}
+
 // The custom layers of the VAE: a normal distribution's sample, and both parts of the loss.
 TEST(ml_train_layer, a_variational_autoencoder_learns) {
   Network net({"batch_size=8", "threads=1"});
