@@ -1,5 +1,5 @@
-"""Writes the files that the fuzzers of programs, checkpoints, Hugging Face models, tokenizers and training in two
-stages begin with, in tests/fuzz/seeds/: program/, checkpoint/, hugging_face/, tokenizer/, micro/ and wof/. Those of
+"""Writes the files that the fuzzers of programs, checkpoints, Hugging Face and ONNX models, tokenizers and training in two
+stages begin with, in tests/fuzz/seeds/: program/, checkpoint/, hugging_face/, onnx/, tokenizer/, micro/ and wof/. Those of
 programs and checkpoints are made anew where the version of the program format changes (src/program/sections.cpp), and
 where checkpoints have other entries; micro/ where that of src/micro/program_file.h does.
 usage: scripts/fuzz_seeds.py [THIMBLE]     with the Python package of this version installed; THIMBLE: the program
@@ -178,7 +178,68 @@ def write_tokenizers(folder: Path) -> None:
     (folder / "llama3").write_bytes(json.dumps(tokenizer).encode() + b"\0ab<x> 1111 AB's\r\n  ab")
 
 
+def field(number: int, value: int | str | bytes) -> bytes:
+    """A field of a protobuf message: an integer, or a text or message with its size."""
+    def varint(x: int) -> bytes:
+        x &= (1 << 64) - 1
+        return bytes([x]) if x < 128 else bytes([x & 127 | 128]) + varint(x >> 7)
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    content = value.encode() if isinstance(value, str) else value
+    return varint(number << 3 | 2) + varint(len(content)) + content
+
+
+def quantized_onnx() -> bytes:
+    """A model of operators on integers, images [N, 1, 3, 3] to 2 scores."""
+    def tensor(name: str, values: list[float] | list[int], kind: str, shape: tuple[int, ...] = ()) -> bytes:
+        number = {"f4": 1, "u1": 2, "i1": 3, "i4": 6}[kind]
+        dims = b"".join(field(1, dim) for dim in shape)
+        return field(5, dims + field(2, number) + field(8, name) + field(9, np.array(values, kind).tobytes()))
+
+    def node(op: str, inputs: str, output: str, domain: str = "", attributes: bytes = b"") -> bytes:
+        names = b"".join(field(1, name) for name in inputs.split())
+        return field(1, names + field(2, output) + field(4, op) + attributes + (field(7, domain) if domain else b""))
+
+    def info(name: str, shape: tuple[int, ...]) -> bytes:
+        dims = field(1, field(2, "n")) + b"".join(field(1, field(1, dim)) for dim in shape)
+        return field(1, name) + field(2, field(1, field(1, 1) + field(2, dims)))
+
+    transposed = field(5, field(1, "transB") + field(3, 1) + field(20, 2))
+    graph = b"".join([
+        node("QuantizeLinear", "x s z", "q"),
+        node("QLinearConv", "q s z w sw zw s z b", "c"),
+        node("MaxPool", "c", "p", attributes=field(5, field(1, "kernel_shape") + field(8, 2) + field(8, 2) + field(20, 7))),
+        node("QLinearAdd", "p s z p s z s z", "a", "com.microsoft"),
+        node("Flatten", "a", "f"),
+        node("QGemm", "f s z m s zw b s z", "g", "com.microsoft", transposed),
+        node("DequantizeLinear", "g s z", "y"),
+        field(2, "m"),
+        tensor("s", [0.5], "f4"), tensor("z", [128], "u1"), tensor("sw", [0.25, 0.5], "f4", (2,)), tensor("zw", [0], "i1"),
+        tensor("w", list(range(8)), "i1", (2, 1, 2, 2)), tensor("b", [1, -1], "i4", (2,)),
+        tensor("m", [3, -2, 1, 5], "i1", (2, 2)),
+        field(11, info("x", (1, 3, 3))), field(12, info("y", (2,))),
+    ])
+    opsets = field(8, field(1, "") + field(2, 17)) + field(8, field(1, "com.microsoft") + field(2, 1))
+    return field(1, 8) + opsets + field(7, graph)
+
+
+def write_onnx(folder: Path) -> None:
+    folder.mkdir(exist_ok=True)
+    (folder / "operators_on_integers").write_bytes(quantized_onnx())
+    graph = tb.import_onnx(folder / "operators_on_integers")  # it is one
+    made = tb.quantize_model(graph, {"x": np.ones((2, 3, 3, 1), np.float32)})
+    tb.export_onnx(made.graph, folder / "int8")
+    graph = tb.Graph()
+    x = tb.batch_norm(tb.conv2d(graph.input("image", (4, 4, 1)), channels=2, kernel=3))
+    graph.output("y", tb.softmax(tb.dense(tb.flatten(tb.relu(x)), units=3)))
+    tb.export_onnx(tb.Trainer(tb.adapt(graph, loss="mse", label="z"), batch=1), folder / "conv")
+    graph = tb.Graph()
+    graph.output("y", tb.lstm(graph.input("x", (3, 2)), units=2)[0])
+    tb.export_onnx(tb.Trainer(tb.adapt(graph, loss="mse", label="z"), batch=1), folder / "lstm")
+
+
 def main() -> None:
+    write_onnx(SEEDS / "onnx")
     write_two_stages(sys.argv[1] if len(sys.argv) > 1 else "build/release/bin/thimble")
     write_tokenizers(SEEDS / "tokenizer")
     write_hugging_face(SEEDS / "hugging_face")

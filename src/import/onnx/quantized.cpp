@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
+#include <string_view>
 
 #include "import/onnx/steps.h"
 #include "import/onnx/table.h"
@@ -44,8 +46,12 @@ const ir::Node* producer(const ir::Graph& graph, int value) {
   return made < 0 ? nullptr : &graph.nodes[static_cast<size_t>(made)];
 }
 
-// Whether the node, which may be null, rounds to these steps.
+// Whether the node, which may be null, rounds to these steps, or moves numbers that are rounded so.
 bool rounds_to(const ir::Graph& graph, const ir::Node* node, const Steps& steps) {
+  static const std::set<std::string_view> moving{"max_pool2d", "reshape", "transpose", "slice"};
+  while (node != nullptr && moving.count(node->op->name) > 0) {
+    node = producer(graph, node->input(0));
+  }
   const auto has = node == nullptr ? std::nullopt : ops::fake_steps_of(*node);
   return has && has->zero_point == steps.zero_point &&
          graph.data(node->input(1)).data->floats() == steps.scales;
