@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <iostream>
 #include <stdexcept>
 #include <utility>
@@ -185,10 +186,12 @@ BuiltNetwork ModelNode::network_with_weights(const NetworkSettings& settings,
   return copy;
 }
 
-void ModelNode::make_trainer() {
+void ModelNode::make_trainer() { make_trainer(trainer_options(), training_settings()); }
+
+void ModelNode::make_trainer(const TrainerOptions& options, std::vector<std::string> settings) {
   predictor_.reset();
-  const TrainerOptions options = trainer_options();
   trainer_.emplace(graph_with_weights(), options);
+  trainer_settings_ = std::move(settings);
   weights_->hold_in(&*trainer_);
 }
 
@@ -204,13 +207,22 @@ void ModelNode::remake_trainer() {
   for_each_state([&](Weight& weight, const std::string& name) {
     states.push_back(weights_->read(weight, name));
   });
+  const TrainerOptions options = trainer_options();
+  const TrainerOptions before = trainer_->options();
+  std::exception_ptr error;
   drop_trainer();
-  make_trainer();
+  try {
+    make_trainer(options, training_settings());
+  } catch (...) {
+    error = std::current_exception();  // such as a budget that is too small
+    make_trainer(before, trainer_settings_);
+  }
   size_t at = 0;
   for_each_state([&](Weight& weight, const std::string& name) {
     weights_->write(weight, states[at++], name);
   });
   trainer_->set_steps(steps);
+  if (error) std::rethrow_exception(error);
 }
 
 SampleSizes ModelNode::sample_sizes() const {

@@ -89,6 +89,8 @@ class ModelNode : public ml::train::Model {
   [[nodiscard]] const OptimizerNode* optimizer() const { return optimizer_.get(); }
   [[nodiscard]] std::shared_ptr<DatasetNode> dataset(ml::train::DatasetModeType mode) const;
   [[nodiscard]] TrainerOptions trainer_options() const;
+  // The properties that these follow from.
+  [[nodiscard]] std::vector<std::string> training_settings() const;
   [[nodiscard]] NetworkSettings settings() const;
   [[nodiscard]] WeightStore& weights() { return *weights_; }
   // The graph with its weights.
@@ -114,7 +116,9 @@ class ModelNode : public ml::train::Model {
   void load_bin(const std::string& path);
   void build();
   void make_trainer();
-  // With the options as they are now, the optimizer's state and the steps of the trainer before.
+  void make_trainer(const TrainerOptions& options, std::vector<std::string> settings);
+  // With the options as they are now, the optimizer's state and the steps of the trainer before;
+  // where these options fail, the trainer stays as it was.
   void remake_trainer();
   void drop_trainer();
   // Whether weights may be others than when WeightStore::writes was that.
@@ -144,6 +148,7 @@ class ModelNode : public ml::train::Model {
   std::shared_ptr<WeightStore> weights_ = std::make_shared<WeightStore>();
   BuiltNetwork network_;
   std::optional<Trainer> trainer_;
+  std::vector<std::string> trainer_settings_;  // training_settings when it was made
   std::optional<Predictor> predictor_;
   int64_t predictor_batch_ = 0;
   int64_t predictor_writes_ = 0;  // WeightStore::writes when it was made

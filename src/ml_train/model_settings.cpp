@@ -15,8 +15,7 @@ constexpr Property kModel[] = {
     {"input_layers", Kind::connections},
     {"label_layers", Kind::names},
     {"clip_grad_by_norm", Kind::real},
-    {"loss_scale", Kind::real, "1", "", 0, false,
-     "a loss scale is for 16-bit types, which are not offered here"},
+    {"loss_scale", Kind::real, "1"},
     {"threads", Kind::count, "0"},
 };
 
@@ -36,9 +35,11 @@ constexpr Property kTrain[] = {
     {"fsu_lookahead", Kind::count, "0"},
     {"tensor_format", Kind::choice, "nchw", "nchw nhwc", 0, false,
      "tensors at this interface are NCHW"},
-    {"model_tensor_type", Kind::text, "FP32-FP32", "", 0, false,
-     "weights and tensors between layers are FP32"},
+    {"model_tensor_type", Kind::text, "FP32-FP32"},
 };
+
+// Weights of FP32, activations and gradients of FP16.
+constexpr const char* kHalfTensors = "fp32-fp16";
 
 // "65536", "2MiB", "1.5 GiB".
 int64_t bytes_of(const std::string& text) {
@@ -84,6 +85,21 @@ void ModelNode::set_property(const std::string& key, const std::string& value) {
         "[model] loss=kld: NNTrainer has no layer of this loss either; there are cross and mse, "
         "and the layer vae_loss, which has a divergence");
   }
+  if (key == "model_tensor_type") {
+    const std::string type = lower(without_blanks(value));
+    if (type != "fp32-fp32" && type != kHalfTensors) {
+      throw nntrainer::exception::not_supported(
+          "[model] model_tensor_type=" + value +
+          ": weights are FP32, and activations and gradients FP32 or FP16: FP32-FP32, FP32-FP16");
+    }
+  }
+  if (key == "loss_scale") {
+    PropertySet checked(props_.owner(), {kModel});
+    checked.set(key, value);
+    if (!(checked.real(key) > 0.0)) {
+      throw std::invalid_argument("[model] loss_scale=" + value + ": expected a number above 0");
+    }
+  }
   props_.set(key, value);
 }
 
@@ -128,6 +144,15 @@ double clip_of(const PropertySet& model, const std::vector<Node>& nodes) {
 
 }  // namespace
 
+std::vector<std::string> ModelNode::training_settings() const {
+  std::vector<std::string> values;
+  for (const char* key :
+       {"batch_size", "threads", "memory_budget", "memory_swap", "memory_swap_path", "fsu",
+        "fsu_path", "model_tensor_type", "loss_scale", "clip_grad_by_norm"})
+    values.push_back(props_.choice(key));
+  return values;
+}
+
 TrainerOptions ModelNode::trainer_options() const {
   TrainerOptions options;
   if (optimizer_) {
@@ -137,6 +162,12 @@ TrainerOptions ModelNode::trainer_options() const {
   }
   if (const double limit = clip_of(props_, nodes_); limit > 0.0) {
     options.clip = GradientClip::by_global_norm(limit);
+  }
+  if (lower(without_blanks(props_.choice("model_tensor_type"))) == kHalfTensors) {
+    options.precision = DType::f16;
+    if (props_.given("loss_scale")) options.loss_scaling.initial = props_.real("loss_scale");
+  } else if (props_.real("loss_scale") != 1.0) {
+    throw std::invalid_argument("[model] loss_scale is for model_tensor_type=FP32-FP16");
   }
   options.batch = batch_size();
   options.threads = static_cast<int>(props_.count("threads"));

@@ -147,7 +147,7 @@ class TrainingRun {
       means_.emplace(model_);
     } else if (!model_.trainer_) {
       model_.make_trainer();
-    } else if (model_.trainer_->options().batch != model_.batch_size()) {
+    } else if (model_.trainer_settings_ != model_.training_settings()) {
       model_.remake_trainer();
     }
   }

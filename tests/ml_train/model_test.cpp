@@ -314,6 +314,42 @@ TEST(ml_train_model, keeps_a_memory_budget_without_changing_a_bit) {
   EXPECT_THROW(createModel(ModelType::NEURAL_NET, {"memory_budget=much"}), std::exception);
 }
 
+// Activations and gradients of 16 bits: the same training to their rounding.
+TEST(ml_train_model, trains_with_tensors_of_16_bits) {
+  std::vector<std::vector<float>> weights;
+  for (const std::string type : {"FP32-FP32", "FP32-FP16"}) {
+    auto model = small_model("sgd", {"model_tensor_type=" + type});
+    if (type == "FP32-FP16") model->setProperty({"loss_scale=1024"});
+    Samples samples = small_samples();
+    trained(*model, samples, {"epochs=5"});
+    weights.push_back(weights_of(*model));
+  }
+  EXPECT_NE(weights[1], weights[0]);
+  for (size_t i = 0; i < weights[0].size(); ++i) EXPECT_NEAR(weights[1][i], weights[0][i], 2e-3);
+  EXPECT_THROW(small_model("sgd", {"loss_scale=0"}), std::invalid_argument);
+  auto model = small_model("sgd", {"loss_scale=8"});
+  Samples samples = small_samples();
+  model->setDataset(DatasetModeType::MODE_TRAIN, dataset_of(samples));
+  EXPECT_NE(message_of([&] { model->train(); }).find("FP32-FP16"), std::string::npos);
+}
+
+// What was set since the last training counts in the next one, which goes on.
+TEST(ml_train_model, goes_on_with_other_settings) {
+  auto model = small_model("adam");
+  Samples samples = small_samples();
+  trained(*model, samples, {"epochs=1"});
+  model->setDataset(DatasetModeType::MODE_TRAIN, dataset_of(samples));
+  EXPECT_NE(message_of([&] {
+              model->train({"epochs=2", "continue_train=true", "memory_budget=100"});
+            }).find("budget"),
+            std::string::npos);
+  model->setProperty({"memory_budget=1MiB"});
+  trained(*model, samples, {"epochs=2", "continue_train=true"});
+  auto whole = small_model("adam");
+  trained(*whole, samples, {"epochs=2"});
+  EXPECT_EQ(weights_of(*model), weights_of(*whole));
+}
+
 TEST(ml_train_model, copies_its_configuration) {
   auto model = createModel(ModelType::NEURAL_NET, {"loss=mse"});
   model->addLayer(createLayer("input", {"name=in", "input_shape=1:1:2"}));
