@@ -228,9 +228,11 @@ class Expansion {
 
 }  // namespace
 
+bool is_expandable(const NodeDef& node) { return form_of(node) != nullptr; }
+
 void expand_quantized(Model& model) {
   const std::vector<NodeDef>& nodes = model.graph.nodes;
-  if (std::any_of(nodes.begin(), nodes.end(), form_of)) Expansion(model).run();
+  if (std::any_of(nodes.begin(), nodes.end(), is_expandable)) Expansion(model).run();
 }
 
 }  // namespace thimble::importer::onnx

@@ -9,5 +9,7 @@ namespace thimble::importer::onnx {
 // integers, such as QLinearConv, and of those that onnxruntime's quantizer has in its own domain.
 // Scales and zero points must be initializers, else the operator stays as it is.
 void expand_quantized(Model& model);
+// Whether it is an operator that the function above knows.
+[[nodiscard]] bool is_expandable(const NodeDef& node);
 
 }  // namespace thimble::importer::onnx

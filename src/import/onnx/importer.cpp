@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "import/onnx/expand.h"
 #include "import/onnx/node.h"
 #include "import/onnx/steps.h"
 #include "import/onnx/table.h"
@@ -396,7 +397,13 @@ void Importer::add_node(const NodeDef& node, Scope& scope, const Opsets& opsets,
     }
     const auto version = opsets.find(node.domain);
     const Conversion* const convert = find_conversion(node.domain, node.op);
-    if (convert == nullptr) throw Error(path_, "thimble does not import this operator");
+    if (convert == nullptr) {
+      throw Error(path_, is_expandable(node)
+                             ? "thimble imports it where its scales and zero points are "
+                               "initializers, one of each for an activation, and images are "
+                               "channels first"
+                             : "thimble does not import this operator");
+    }
     if (node.domain.empty() && (version == opsets.end() || version->second < kOldestOpset)) {
       throw Error(path_, fmt::format("the model is of opset {}; convert it to 11 or newer",
                                      version == opsets.end() ? 0 : version->second));
