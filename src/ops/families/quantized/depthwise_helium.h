@@ -46,6 +46,8 @@ static void quantized_helium_depthwise(const quantized_micro_out* out, ptrdiff_t
   const int taps = quantized_helium_vector_rows(d) * d->s;
   const int channels = d->k;
   const int zero = dims->input_zero_point;
+  /* Rows that the vectors of a window cover. */
+  const int window_rows = (all + taps - 1) / taps * (taps / d->s);
   const int8_t* lines[QUANTIZED_HELIUM_LINES];
   int8_t plane[QUANTIZED_HELIUM_PLANE];
   quantized_helium_windows c;
@@ -89,7 +91,7 @@ static void quantized_helium_depthwise(const quantized_micro_out* out, ptrdiff_t
     for (int row = first + above; row < below; ++row) {
       lines[count++] = x + (ptrdiff_t)(row % rows) * d->w * d->c;
     }
-    memset(plane, zero, sizeof plane);
+    memset(plane, zero, (size_t)(((next - p - 1) * d->stride_h + window_rows) * pitch));
     for (int k = 0; k < channels; ++k) {
       const int small = is_small && count > 0 ? quantized_helium_small(bias + k, channels - k) : 0;
       const int8_t* const weights = w + (ptrdiff_t)k * all;
