@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "import/onnx/fresh_names.h"
 #include "io/json/parse.h"
 
 namespace thimble::importer::onnx {
@@ -59,9 +60,10 @@ class Expansion {
   void run() {
     std::vector<NodeDef> nodes = std::exchange(graph_.nodes, {});
     for (const NodeDef& node : nodes) {
-      for (const std::string& name : node.outputs) names_[name] = 1;
-      for (const std::string& name : node.inputs) names_[name] = 1;
+      for (const std::string& name : node.outputs) names_.take(name);
+      for (const std::string& name : node.inputs) names_.take(name);
     }
+    for (const auto& [name, tensor] : graph_.initializers) names_.take(name);
     for (NodeDef& node : nodes) {
       const Form* const form = form_of(node);
       if (form == nullptr || !expand(node, *form)) graph_.nodes.push_back(std::move(node));
@@ -118,16 +120,6 @@ class Expansion {
             (ours->second < kOneAxis) == (integer(node, "opset", kOneAxis) < kOneAxis));
   }
 
-  std::string fresh(const std::string& wanted) {
-    std::string name = wanted;
-    int& times = names_[wanted];
-    while (++times > 1 || initializer(name) != nullptr) {
-      name = fmt::format("{}_{}", wanted, times);
-      if (initializer(name) == nullptr && names_.emplace(name, 1).second) break;
-    }
-    return name;
-  }
-
   // The scale of the bias as an initializer; empty: it is not known.
   std::string bias_scale(const NodeDef& node, const Operand& x, const Operand& w, size_t bias) {
     const Tensor* const integers = initializer(node.inputs[bias]);
@@ -147,7 +139,7 @@ class Expansion {
     made_ += static_cast<int64_t>(scales.size());
     if (made_ > kMostScales) return "";
     const Shape shape = scales.size() == 1 ? Shape() : Shape{static_cast<int64_t>(scales.size())};
-    std::string name = fresh(node.inputs[bias] + "_scale");
+    std::string name = names_.make(node.inputs[bias] + "_scale");
     graph_.initializers.emplace(name, Tensor{Array(std::move(scales), shape)});
     return name;
   }
@@ -155,7 +147,7 @@ class Expansion {
   std::string dequantized(const NodeDef& node, const Operand& from) {
     std::string& name = dequantized_[{from.x, from.scale, from.zero, from.axis}];
     if (!name.empty()) return name;
-    name = fresh(from.x + "_dequantized");
+    name = names_.make(from.x + "_dequantized");
     NodeDef made;
     made.op = "DequantizeLinear";
     made.described = described(node);
@@ -208,7 +200,7 @@ class Expansion {
     plain.attributes.erase("opset");
     for (const Operand& each : operands) plain.inputs.push_back(dequantized(node, each));
     if (has_bias) plain.inputs.push_back(dequantized(node, {node.inputs[form.bias], units, ""}));
-    plain.outputs = {gives_f32 ? node.outputs[0] : fresh(node.outputs[0] + "_real")};
+    plain.outputs = {gives_f32 ? node.outputs[0] : names_.make(node.outputs[0] + "_real")};
     NodeDef last;
     last.op = "QuantizeLinear";
     last.described = plain.described;
@@ -221,8 +213,8 @@ class Expansion {
 
   Model& model_;
   GraphDef& graph_;
-  int64_t made_ = 0;                  // scales of biases
-  std::map<std::string, int> names_;  // and how often each was wanted
+  int64_t made_ = 0;  // scales of biases
+  FreshNames names_;
   std::map<std::tuple<std::string, std::string, std::string, int64_t>, std::string> dequantized_;
 };
 

@@ -92,19 +92,9 @@ FileWriter::FileWriter(const ir::Graph& graph, const std::string& path)
   model_.opsets[""] = kOpset;
 }
 
-std::string FileWriter::fresh(const std::string& wanted) {
-  std::string name = wanted;
-  int& times = names_[wanted];
-  while (++times > 1) {
-    name = fmt::format("{}_{}", wanted, times);
-    if (names_.emplace(name, 1).second) break;
-  }
-  return name;
-}
-
 std::string FileWriter::add_initializer(const std::string& wanted, Tensor tensor) {
   count(tensor.values);
-  std::string name = fresh(wanted);
+  std::string name = names_.make(wanted);
   model_.graph.initializers.emplace(name, std::move(tensor));
   return name;
 }
@@ -118,7 +108,7 @@ std::string FileWriter::add_node(const char* op, const std::string& layer,
   node.inputs = inputs;
   while (!node.inputs.empty() && node.inputs.back().empty()) node.inputs.pop_back();
   node.attributes = attributes;
-  for (int i = 0; i < results; ++i) node.outputs.push_back(fresh("value"));
+  for (int i = 0; i < results; ++i) node.outputs.push_back(names_.make("value"));
   model_.graph.nodes.push_back(node);
   return node.outputs[0];
 }
@@ -196,11 +186,11 @@ std::string FileWriter::open_batch() {
 }
 
 Model FileWriter::run() && {
-  for (const auto& [name, id] : graph().outputs) names_[name] = 1;
+  for (const auto& [name, id] : graph().outputs) names_.take(name);
   for (size_t id = 0; id < graph().values.size(); ++id) {
     const ir::ValueData& data = graph().values[id];
     if (data.producer >= 0 || data.role != ir::Role::input) continue;
-    const std::string name = fresh(*data.name);
+    const std::string name = names_.make(*data.name);
     model_.graph.inputs.push_back(info_of(name, static_cast<int>(id)));
     const Order order = plain_order(data.type.shape.rank());
     const Quantization* const q = data.type.quantization.get();

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "import/onnx/fresh_names.h"
 #include "import/onnx/item.h"
 #include "import/onnx/model.h"
 #include "import/written.h"
@@ -119,7 +120,6 @@ class FileWriter : public WrittenGraph {
     bool is_bool = false;
   };
 
-  [[nodiscard]] std::string fresh(const std::string& wanted);
   [[nodiscard]] const Written& written(int value, const Order& order);
   [[nodiscard]] const Written& main_form(int value, const Order& order);
   // Numbers with scales are read as f32 in the file (write_quantized.cpp).
@@ -140,7 +140,7 @@ class FileWriter : public WrittenGraph {
 
   Model model_;
   std::map<int, std::vector<Written>> values_;  // the first form is the main one
-  std::map<std::string, int> names_;            // and how often each was wanted
+  FreshNames names_;
   std::set<std::string> layers_;  // names of nodes, which are of the first node of a layer
   std::set<int> absorbed_;
   std::vector<std::vector<int>> readers_;        // nodes that read each value
