@@ -53,9 +53,9 @@ std::string put_in_file(std::span<std::byte> zeros, const std::string& folder) {
 void put_in_memory(std::span<std::byte> zeros) { replace(zeros, MAP_SHARED | MAP_ANONYMOUS, -1); }
 
 void drop_pages(std::span<const std::byte> mapped) {
-  const uintptr_t begin = reinterpret_cast<uintptr_t>(mapped.data()) / page_bytes() * page_bytes();
-  const uintptr_t end = reinterpret_cast<uintptr_t>(mapped.data()) + mapped.size();
-  static_cast<void>(::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED));
+  auto* const begin = const_cast<std::byte*>(mapped.data());
+  const size_t before = reinterpret_cast<uintptr_t>(begin) % page_bytes();
+  static_cast<void>(::madvise(begin - before, before + mapped.size(), MADV_DONTNEED));
 }
 
 }  // namespace thimble::exec
