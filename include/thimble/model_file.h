@@ -32,8 +32,8 @@ void save_model(const Graph& graph, const std::string& path, uint64_t seed = 0);
 // missing or has another type or shape.
 void load_weights(Graph& graph, const std::string& path);
 
-// Gives parameters and running statistics the values under their names, of their types and shapes; a
-// Trainer or Predictor of the graph begins with these. Throws Error, changing nothing, for an
+// Gives parameters and running statistics the values under their names, of their types and shapes;
+// a Trainer or Predictor of the graph begins with these. Throws Error, changing nothing, for an
 // unknown name, another type or another shape.
 void set_weights(Graph& graph, const std::map<std::string, Array>& values);
 

@@ -31,8 +31,8 @@ void write_file(const std::string& path, const std::string& text) {
 }
 
 const json& goldens() {
-  static const json all = json::parse(
-      std::ifstream(THIMBLE_SOURCE_DIR "/tests/import/hugging_face_goldens.json"));
+  static const json all =
+      json::parse(std::ifstream(THIMBLE_SOURCE_DIR "/tests/import/hugging_face_goldens.json"));
   return all;
 }
 
@@ -52,8 +52,7 @@ std::vector<float> numbers(const std::string& name, int64_t count) {
     const uint64_t mixed =
         (static_cast<uint64_t>(i) * 2654435761U + state * 40503U) % (uint64_t{1} << 32U);
     const uint64_t h = mixed * 2246822519U % (uint64_t{1} << 32U);
-    made.push_back(
-        static_cast<float>(static_cast<double>(h >> 8U) / 16777216.0 * 0.6 - 0.3));
+    made.push_back(static_cast<float>(static_cast<double>(h >> 8U) / 16777216.0 * 0.6 - 0.3));
   }
   return made;
 }
@@ -70,7 +69,8 @@ io::Safetensors file_of(const json& each, const std::string& path, size_t shards
   }
   std::vector<io::TensorView> views;
   for (const auto& [name, array] : arrays) {
-    views.push_back({.name = name, .dtype = DType::f32, .shape = array.shape(), .bytes = array.bytes()});
+    views.push_back(
+        {.name = name, .dtype = DType::f32, .shape = array.shape(), .bytes = array.bytes()});
   }
   io::write_safetensors(path, views, {{"format", "pt"}});
   return io::Safetensors::open(path);
@@ -86,9 +86,7 @@ Graph imported(const json& config, const json& each, int64_t tokens) {
 
 bool is_image(const json& each) { return each["inputs"].contains("pixel_values"); }
 
-Graph imported(const json& each) {
-  return imported(each["config"], each, is_image(each) ? 0 : 7);
-}
+Graph imported(const json& each) { return imported(each["config"], each, is_image(each) ? 0 : 7); }
 
 std::map<std::string, Array> inputs_of(const json& each) {
   std::map<std::string, Array> inputs;
@@ -122,8 +120,8 @@ TEST(hugging_face, computes_what_transformers_computes) {
     const auto made = predictor.run(inputs_of(each));
     ASSERT_EQ(made.size(), each["outputs"].size());
     for (const auto& [name, wanted] : each["outputs"].items()) {
-      EXPECT_THAT(made.at(name).floats(),
-                  testing::Pointwise(testing::FloatNear(kTolerance), wanted.get<std::vector<float>>()))
+      EXPECT_THAT(made.at(name).floats(), testing::Pointwise(testing::FloatNear(kTolerance),
+                                                             wanted.get<std::vector<float>>()))
           << name;
     }
   }
@@ -134,9 +132,10 @@ TEST(hugging_face, shows_a_wrong_weight) {
   json config = each["config"];
   config["rms_norm_eps"] = 0.02;
   const auto made = Predictor(imported(config, each, 7), 2).run(inputs_of(each));
-  EXPECT_THAT(made.at("logits").floats(),
-              testing::Not(testing::Pointwise(testing::FloatNear(kTolerance),
-                                              each["outputs"]["logits"].get<std::vector<float>>())));
+  EXPECT_THAT(
+      made.at("logits").floats(),
+      testing::Not(testing::Pointwise(testing::FloatNear(kTolerance),
+                                      each["outputs"]["logits"].get<std::vector<float>>())));
 }
 
 TEST(hugging_face, reads_a_folder_of_several_files) {
@@ -188,11 +187,13 @@ TEST(hugging_face, reads_16_bit_weights_and_old_names) {
   arrays.emplace_back("bert.embeddings.position_ids", Array(std::vector<int64_t>{0, 1, 2}));
   std::vector<io::TensorView> views;
   for (const auto& [name, array] : arrays) {
-    views.push_back({.name = name, .dtype = array.dtype(), .shape = array.shape(), .bytes = array.bytes()});
+    views.push_back(
+        {.name = name, .dtype = array.dtype(), .shape = array.shape(), .bytes = array.bytes()});
   }
   io::write_safetensors(folder / "model.safetensors", views, {});
   write_file(folder / "config.json", each["config"].dump());
-  const auto made = Predictor(import_hugging_face(folder.path(), {.tokens = 7}), 2).run(inputs_of(each));
+  const auto made =
+      Predictor(import_hugging_face(folder.path(), {.tokens = 7}), 2).run(inputs_of(each));
   // Weights have 8 significant bits here.
   EXPECT_THAT(made.at("pooler_output").floats(),
               testing::Pointwise(testing::FloatNear(0.02F),
@@ -201,12 +202,11 @@ TEST(hugging_face, reads_16_bit_weights_and_old_names) {
 
 TEST(hugging_face, trains_what_it_imports) {
   const json& each = golden("qwen2");
-  const Graph graph =
-      adapt(imported(each), {.loss = "softmax_cross_entropy", .label = "next"});
+  const Graph graph = adapt(imported(each), {.loss = "softmax_cross_entropy", .label = "next"});
   Trainer trainer(graph, {.optimizer = Adam{.lr = 0.02}, .batch = 2});
   const Array ids = inputs_of(each).at("input_ids");
-  const data::Dataset samples = data::in_memory(
-      {{"input_ids", {7}, DType::i32}, {"next", {7}, DType::i32}}, {ids, ids});
+  const data::Dataset samples =
+      data::in_memory({{"input_ids", {7}, DType::i32}, {"next", {7}, DType::i32}}, {ids, ids});
   const double first = trainer.step(samples).loss;
   double last = first;
   for (int i = 0; i < 20; ++i) last = trainer.step(samples).loss;

@@ -23,7 +23,7 @@ struct AdamW {
   // epsilon is added to the root of the second moment before that is freed of its bias: the
   // epsilon-hat of Kingma and Ba, "Adam", 2015, section 2, as Keras has it.
   bool epsilon_hat = false;
-  operator Optimizer() const;    // NOLINT: implicit by design
+  operator Optimizer() const;  // NOLINT: implicit by design
 };
 void describe(AdamW& settings, ir::FieldVisitor& visitor);
 

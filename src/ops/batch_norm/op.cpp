@@ -18,7 +18,7 @@ namespace {
 
 struct BatchNormUpdateAttrs {
   double momentum = 0.1;
-  int64_t values = 2;  // number of values from which each channel's statistics were computed
+  int64_t values = 2;   // number of values from which each channel's statistics were computed
   bool biased = false;  // the variance is taken as it is
 };
 
@@ -152,7 +152,8 @@ std::vector<ir::TensorType> infer_update(const ir::InferContext& c) {
 ir::Params update_params(const ir::KernelContext& c) {
   const auto& attrs = c.attrs.as<BatchNormUpdateAttrs>();
   batch_norm_dims d{};
-  d.rows = attrs.biased ? 1 : static_cast<int>(attrs.values);  // what one value gives is not changed
+  d.rows =
+      attrs.biased ? 1 : static_cast<int>(attrs.values);  // what one value gives is not changed
   d.channels = static_cast<int>(c.in(0)[0]);
   d.momentum = static_cast<float>(attrs.momentum);
   return d;
@@ -237,10 +238,10 @@ Value normalised(const ir::LayerScope& layer, const Value (&inputs)[5],
   const BatchNormAttrs attrs{.momentum = options.momentum, .epsilon = options.epsilon};
   const std::vector<Value> out = graph.add(batch_norm_op(), ir::Attrs::of(attrs), inputs);
   if (!is_kept(inputs[3]) || !is_kept(inputs[4])) return out[0];
-  const ir::Attrs update = ir::Attrs::of(BatchNormUpdateAttrs{
-      .momentum = options.momentum,
-      .values = values_per_channel(inputs[0].shape()),
-      .biased = options.biased_running_variance});
+  const ir::Attrs update =
+      ir::Attrs::of(BatchNormUpdateAttrs{.momentum = options.momentum,
+                                         .values = values_per_channel(inputs[0].shape()),
+                                         .biased = options.biased_running_variance});
   if (options.cumulative) {
     const Value count = graph.source(layer.name() + ".num_batches_tracked", {DType::f32, {}},
                                      ir::Role::state, init::zeros());

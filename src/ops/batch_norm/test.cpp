@@ -95,13 +95,12 @@ THIMBLE_OP_CASES(batch_norm_update) {
                          const char* biased = "false") {
     const TensorSpec state{.shape = {5}, .low = 0.5, .state = true};
     const TensorSpec statistic{.shape = {5}, .low = 0.5};
-    return OpCase{
-        .name = name,
-        .inputs = {state, state, statistic, statistic},
-        .attrs = attrs_of("batch_norm_update",
-                          fmt::format(R"({{"momentum": {}, "values": {}, "biased": {}}})", momentum,
-                                      values, biased)),
-        .expect = {{5}, {5}}};
+    return OpCase{.name = name,
+                  .inputs = {state, state, statistic, statistic},
+                  .attrs = attrs_of("batch_norm_update",
+                                    fmt::format(R"({{"momentum": {}, "values": {}, "biased": {}}})",
+                                                momentum, values, biased)),
+                  .expect = {{5}, {5}}};
   };
   return {.cases = {update("moves_by_momentum", 0.1, 8), update("of_two_values", 0.5, 2),
                     update("biased", 0.5, 2, "true")},
