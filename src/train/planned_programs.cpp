@@ -155,8 +155,8 @@ std::vector<plan::RequestedStrategy> PlannedPrograms::requested_strategies() con
 
 plan::NodeTimes PlannedPrograms::rates() { return state_.runner.rates(); }
 
-void PlannedPrograms::allocate(bool with_swap_file) {
-  state_.runner.seal(with_swap_file ? state_.options.swap_dir : std::string());
+void PlannedPrograms::allocate() {
+  state_.runner.seal(state_.options.swap_dir, state_.options.memory_budget > 0);
 }
 
 plan::Rehearsal PlannedPrograms::rehearse() {

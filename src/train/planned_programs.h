@@ -35,7 +35,7 @@ class PlannedPrograms final : public plan::TrainingPrograms {
   [[nodiscard]] int64_t saved_state_bytes() const override;
   [[nodiscard]] std::vector<plan::RequestedStrategy> requested_strategies() const override;
   [[nodiscard]] plan::NodeTimes rates() override;
-  void allocate(bool with_swap_file) override;
+  void allocate() override;
   [[nodiscard]] plan::Rehearsal rehearse() override;
 
  private:

@@ -57,16 +57,16 @@ void Runner::drop_if_covered(const ProgramKey& key, const ProgramKey& by) {
   runnables_.erase(key);
 }
 
-void Runner::seal(const std::string& swap_dir) {
+void Runner::seal(const std::string& folder, bool needs_folder) {
   std::vector<const program::Program*> programs;
   std::set<std::string> in_file;
   for (const auto& [key, runnable] : runnables_) {
     programs.push_back(&runnable.program->data());
     in_file.insert(runnable.program->in_file().begin(), runnable.program->in_file().end());
   }
-  swap_dir_ = swap_dir;
+  swap_dir_ = folder;
   store_ = std::make_unique<exec::Store>(programs, in_file);
-  store_->set_folder(folder_, needs_folder_);
+  store_->set_folder(folder, needs_folder);
   bind();
 }
 

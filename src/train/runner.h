@@ -43,14 +43,10 @@ class Runner {
   void add(const ProgramKey& key, ir::Graph graph, const plan::Budget& budget = {});
   // Takes a program that was compiled elsewhere, for as many threads as there are.
   void add(const ProgramKey& key, program::Program program);
-  // Where frozen weights that are in no model file are kept (exec::Store::set_folder). Before seal.
-  void set_folder(std::string folder, bool required) {
-    folder_ = std::move(folder);
-    needs_folder_ = required;
-  }
-  // Allocates the store, an arena for the largest program so far, and the swap file in swap_dir if
-  // a program needs one.
-  void seal(const std::string& swap_dir = {});
+  // Allocates the store, an arena for the largest program so far, and the swap file in the folder
+  // if a program needs one. Frozen weights that are in no model file go to files there, too, and
+  // must where needs_folder is true (exec::Store::set_folder).
+  void seal(const std::string& folder = {}, bool needs_folder = false);
   // Makes the sessions anew, after entries of the store were mapped.
   void rebind();
   // Drops a program that needs no memory beside another one: its arena fits into the other's, the
@@ -118,8 +114,6 @@ class Runner {
   std::unique_ptr<exec::Store> store_;
   exec::Block arena_;
   std::string swap_dir_;
-  std::string folder_;  // of the files of frozen weights
-  bool needs_folder_ = false;
   std::vector<int64_t> slots_;  // sizes of the swap file's slots
   int capacity_ = 0;            // queue capacity of the swap file
   std::unique_ptr<exec::SwapFile> swap_;

@@ -150,11 +150,10 @@ State::State(ir::Graph graph, const TrainerOptions& wanted, Memos* memos, const 
 
 void State::allocate() {
   const exec::Counting counting(account);
-  runner.set_folder(options.swap_dir, options.memory_budget > 0);
   if (planner_) {
     planner_->allocate();
   } else {
-    runner.seal(options.swap_dir);
+    runner.seal(options.swap_dir, options.memory_budget > 0);
   }
   runner.store().initialize(options.seed);
   std::exchange(given, {}).write_to(runner.store());

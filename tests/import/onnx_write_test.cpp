@@ -112,8 +112,8 @@ TEST(onnx_write, sums_of_truths_are_sums_of_int32) {
   std::map<std::string, int64_t> types;
   for (const auto& node : importer::onnx::read_model(folder / "m.onnx").graph.nodes) {
     if (node.op == "Cast") types[node.outputs[0]] = node.attributes.at("to").integer;
-    if (node.op == "ReduceSum") EXPECT_EQ(types[node.inputs[0]], 6);
-    if (node.op == "ReduceMean") EXPECT_EQ(types[node.inputs[0]], 1);
+    const int expected = node.op == "ReduceSum" ? 6 : node.op == "ReduceMean" ? 1 : 0;
+    EXPECT_TRUE(expected == 0 || types[node.inputs[0]] == expected) << node.op;
   }
   const Array in(std::vector<float>{1, -2, 3, -4, -5, 0}, {2, 3});
   EXPECT_EQ(run(import_onnx(folder / "m.onnx"), in), run(g, in));

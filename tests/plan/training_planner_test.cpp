@@ -100,10 +100,9 @@ class FakePrograms final : public TrainingPrograms {
   [[nodiscard]] int64_t saved_state_bytes() const override { return 0; }
   [[nodiscard]] std::vector<RequestedStrategy> requested_strategies() const override { return {}; }
   [[nodiscard]] NodeTimes rates() override { return NodeTimes(); }
-  void allocate(bool with_swap_file) override {
+  void allocate() override {
     const bool needs_file = !programs_.at(update_key()).slot_bytes.empty();
-    if (needs_file && with_swap_file && !disk_error.empty()) throw Error("swap file", disk_error);
-    EXPECT_TRUE(with_swap_file || !needs_file);
+    if (needs_file && !disk_error.empty()) throw Error("swap file", disk_error);
     ++allocations;
   }
   [[nodiscard]] Rehearsal rehearse() override {

@@ -20,10 +20,9 @@ constexpr int kCustomOperator = 32;
 // Masks and random numbers too, which forward graphs do not hand from one operator to another.
 int8_t gradient_type(const ir::ValueData& value) {
   const DType dtype = value.type.dtype;
-  const int8_t type = dtype == DType::u8    ? kUint8
-                      : dtype == DType::u32 ? kUint32
-                                            : type_number(dtype);
-  if (type >= 0) return type;
+  if (dtype == DType::u8) return kUint8;
+  if (dtype == DType::u32) return kUint32;
+  if (const int8_t type = type_number(dtype); type >= 0) return type;
   throw Error("gradients", fmt::format("\"{}\" is {}, which circle files do not hold", *value.name,
                                        to_string(dtype)));
 }

@@ -351,7 +351,7 @@ void TrainingPlanner::take_memory() {
   require_budget();
   drop_memos();
   try {
-    programs_.allocate(true);
+    programs_.allocate();
   } catch (const Error& error) {
     if (error.where() != "swap file" || wanted_.requires_swap) throw;
     no_swap_ = error.message();
@@ -359,7 +359,7 @@ void TrainingPlanner::take_memory() {
     compile();
     require_budget();
     drop_memos();
-    programs_.allocate(false);
+    programs_.allocate();
   }
 }
 

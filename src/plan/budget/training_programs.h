@@ -100,9 +100,9 @@ class TrainingPrograms {
 
   // Times of nodes at this machine's rates.
   [[nodiscard]] virtual NodeTimes rates() = 0;
-  // Takes the memory of all programs, with a swap file if they need one and it is wanted. Throws
-  // Error, at "swap file" if that cannot be had.
-  virtual void allocate(bool with_swap_file) = 0;
+  // Takes the memory of all programs, with a swap file if they need one. Throws Error, at "swap
+  // file" if that cannot be had.
+  virtual void allocate() = 0;
   // Runs the updating program. Parameters and state hold anything afterwards.
   [[nodiscard]] virtual Rehearsal rehearse() = 0;
 };
