@@ -14,7 +14,7 @@
 
 namespace thimble::test::ml_train_test {
 
-// A number for every place: scripts/goldens_ml_train.py has the same.
+// A number for every place: scripts/ml_train_cases.py has the same.
 inline std::vector<float> numbers(size_t count, double seed, double scale = 0.5,
                                   double shift = 0.0) {
   std::vector<float> values(count);
