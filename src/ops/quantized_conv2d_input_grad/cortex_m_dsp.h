@@ -1,6 +1,8 @@
 /* The tile of micro.h for Cortex-M with single precision, for the target cortex-m-dsp: all numbers
    of two channels of dy are read by five instructions, and four weights by one. Results are the
    same, see sum_cortex_m_dsp.h. */
+#include "ops/families/quantized/wide_cortex_m_dsp.h"
+
 #define QUANTIZED_DSP_TWO(first, second, a, b, c, d)         \
   "vmla.f32 " a ", " first ", s16\nvmla.f32 " b ", " first   \
   ", s17\n"                                                  \

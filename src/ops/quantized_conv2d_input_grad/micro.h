@@ -4,6 +4,8 @@
 #include "ops/quantized_conv2d_input_grad/dims.h"
 
 #ifndef QUANTIZED_DSP_TILES /* cortex_m_dsp.h has its own */
+#include "ops/families/quantized/wide_micro.h"
+
 /* dx[i,c] += sum over n channels k of dy[i,k] w[k,c], for four pixels and four channels; w: [n,4],
    converted to f32. */
 static void quantized_input_grad_tile(real* dx, const real* dy, const real* w, int channels,
@@ -87,17 +89,41 @@ static void quantized_input_grad_weights(real* to, const int8_t* w, int channels
 /* Channels of dy whose weights are converted at once. */
 #define QUANTIZED_MICRO_FROM 64
 
+/* Channels [0, some) of all pixels, where many numbers of dy are 0. some: a multiple of 16,
+   from_channels: of four. */
+static void quantized_input_grad_sparse(real* dx, const real* dy, const int8_t* w, int pixels,
+                                        int channels, int from_channels, int some) {
+  const real none[QUANTIZED_MICRO_WIDE] = {0};
+  real floats[QUANTIZED_MICRO_WIDE * QUANTIZED_MICRO_FROM];
+  for (int c = 0; c < some; c += QUANTIZED_MICRO_WIDE) {
+    for (int first = 0; first < from_channels; first += QUANTIZED_MICRO_FROM) {
+      const int rest = from_channels - first;
+      const int n = rest < QUANTIZED_MICRO_FROM ? rest : QUANTIZED_MICRO_FROM;
+      const real* y = dy + first;
+      real* to = dx + c;
+      quantized_micro_wide_floats(floats, w + (ptrdiff_t)first * channels + c, channels, 0, n);
+      for (int i = 0; i < pixels; ++i, to += channels, y += from_channels) {
+        quantized_micro_wide(to, first > 0 ? to : none, y, floats, n);
+      }
+    }
+  }
+}
+
 /* Windows of one pixel. */
 static void quantized_input_grad_plain_pointwise(real* dx, const real* dy, const int8_t* w,
                                                  int pixels, int channels, int from_channels) {
   const int tiled_pixels = pixels & ~3;
   const int tiled = channels & ~3;
+  const int is_sparse =
+      from_channels % 4 == 0 && quantized_micro_is_sparse(dy, pixels * from_channels);
+  const int some = is_sparse ? channels & ~(QUANTIZED_MICRO_WIDE - 1) : 0;
   real floats[4 * QUANTIZED_MICRO_FROM];
+  if (some > 0) quantized_input_grad_sparse(dx, dy, w, pixels, channels, from_channels, some);
   for (int i = 0; i < tiled_pixels; ++i) {
     real* const pixel = dx + (ptrdiff_t)i * channels;
-    for (int c = 0; c < tiled; ++c) pixel[c] = 0;
+    for (int c = some; c < tiled; ++c) pixel[c] = 0;
   }
-  for (int c = 0; c < tiled; c += 4) {
+  for (int c = some; c < tiled; c += 4) {
     for (int first = 0; first < from_channels; first += QUANTIZED_MICRO_FROM) {
       const int rest = from_channels - first;
       const int n = rest < QUANTIZED_MICRO_FROM ? rest : QUANTIZED_MICRO_FROM;
@@ -111,7 +137,7 @@ static void quantized_input_grad_plain_pointwise(real* dx, const real* dy, const
     }
   }
   for (int i = 0; i < pixels; ++i, dx += channels, dy += from_channels) {
-    for (int c = i < tiled_pixels ? tiled : 0; c < channels; ++c) {
+    for (int c = i < tiled_pixels ? tiled : some; c < channels; ++c) {
       dx[c] = quantized_input_grad_one(dy, w + c, channels, from_channels);
     }
   }

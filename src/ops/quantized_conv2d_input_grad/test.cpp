@@ -83,7 +83,8 @@ struct Drawn {
 Drawn drawn(const OpCase& test, std::mt19937& random) {
   std::uniform_real_distribution<float> uniform(-1.0F, 1.0F);
   std::vector<float> dy(static_cast<size_t>(test.inputs[0].shape.elements()));
-  for (float& v : dy) v = uniform(random);
+  // Some are 0, as masks make them.
+  for (float& v : dy) v = random() % 4 == 0 ? 0.0F : uniform(random);
   const Shape& weight = test.inputs[1].shape;
   return {tensor(test.inputs[0].shape, dy),
           quantized_tensor(DType::i8, weight, random_int8(weight.elements(), random),
