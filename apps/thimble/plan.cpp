@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "adapt_options.h"
 #include "choice.h"
 #include "commands.h"
 #include "console.h"
@@ -34,6 +35,7 @@ struct PlanArguments {
   bool instructions = false;
   Core core = Core::cortex_m7;
   std::optional<std::string> report;
+  std::string lora;
 };
 
 const char* to_string(Made made) {
@@ -222,7 +224,8 @@ int print_plan(const PlanArguments& options, const Graph& graph, const TrainerOp
 }
 
 int run_plan(const PlanArguments& options) {
-  const Model model(options.setup.model);
+  Model model(options.setup.model);
+  if (!options.lora.empty()) model.set_graph(with_adapters(model.graph(), options.lora));
   // A path that cannot be written fails before the plan is made; an existing file is kept.
   std::optional<io::AtomicFile> report;
   if (options.report) report.emplace(*options.report);
@@ -278,6 +281,7 @@ void add_plan(CLI::App& app, Action& action) {
       ->add_option("--report", options->report,
                    "write the plan as a page with its picture, too [no page]")
       ->type_name("FILE");
+  add_lora_option(*command, options->lora)->excludes(command->get_option("--scheme"));
   command->add_flag("--explain", options->explain,
                     "print the plans that were tried as well, and which was chosen");
   command->add_flag("--instructions", options->instructions,

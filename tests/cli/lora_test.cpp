@@ -89,6 +89,15 @@ TEST(lora, is_added_by_train) {
     options.push_back(folder / "data.safetensors");
     return run(options);
   };
+  const auto peak = [&](const std::vector<std::string>& model) {
+    std::vector<std::string> options{"plan", "--batch", "2", "--threads", "1", "--json"};
+    options.insert(options.end(), model.begin(), model.end());
+    const Outcome planned = run(options);
+    EXPECT_EQ(planned.code, 0) << planned.err;
+    return last_line_json(planned.out)["planned_peak_bytes"].get<int64_t>();
+  };
+  EXPECT_EQ(peak({folder / "base", "--lora", lora}), peak({folder / "mine"}));
+  EXPECT_NE(peak({folder / "base", "--lora", lora}), peak({folder / "base"}));
   const Outcome adapted =
       train({folder / "mine", "--epochs", "2", "--schedule", "constant", "--out", folder / "a"});
   ASSERT_EQ(adapted.code, 0) << adapted.err;
