@@ -236,6 +236,30 @@ void signal_window(Node& node) {
   node.give_known(0, Array(std::move(values)));
 }
 
+// Numbers of thimble's generator, not those of another program.
+void random_node(Node& node) {
+  node.require(node.integer("dtype", 1) == 1, "expected random numbers of float32");
+  Value like;
+  if (node.op().ends_with("Like")) {
+    like = node.value(0);
+    node.require(like.dtype() == DType::f32, "expected random numbers of float32");
+  } else {
+    Item zero;
+    zero.known = Array(std::vector<float>{0.0F}, {});
+    const std::vector<int64_t> dims = node.integers("shape");
+    node.require(dims.size() <= 8, "expected at most 8 dimensions");
+    for (const int64_t dim : dims) node.require(dim >= 0, "expected dimensions of at least 0");
+    like = broadcast_to(node.importer().value(zero), Shape(dims));
+  }
+  if (node.op().starts_with("RandomUniform")) {
+    node.give(
+        random_uniform(like, {.low = node.number("low", 0.0), .high = node.number("high", 1.0)}));
+  } else {
+    node.give(random_normal(
+        like, {.mean = node.number("mean", 0.0), .stddev = node.number("scale", 1.0)}));
+  }
+}
+
 void if_node(Node& node) {
   const std::vector<int64_t> condition = node.integers_of(0);
   node.require(condition.size() == 1, "expected one condition");
@@ -258,6 +282,10 @@ void add_constants(Conversions& table) {
   table["Cast"] = {cast_node, false};
   table["CastLike"] = {cast_like, false};
   table["Dropout"] = {dropout_node, false};
+  for (const char* const name :
+       {"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"}) {
+    table[name] = {random_node, false};
+  }
   table["If"] = {if_node, false};
   for (const char* const name : {"HannWindow", "HammingWindow", "BlackmanWindow"}) {
     table[name] = {signal_window, false};

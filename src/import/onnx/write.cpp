@@ -13,6 +13,8 @@ namespace {
 
 constexpr int64_t kOpset = 23;  // has Attention and RMSNormalization
 constexpr int64_t kOpsetOfInt8 = 20;
+// onnxruntime (up to 1.32 at least) has no operators that draw random numbers from opset 22 on.
+constexpr int64_t kOpsetOfDraws = 21;
 constexpr int64_t kBoolNumber = 9;  // of element types
 
 Shape with_leading_ones(const Shape& shape, int rank) {
@@ -89,7 +91,11 @@ Attribute attribute(const std::vector<int64_t>& numbers) {
 
 FileWriter::FileWriter(const ir::Graph& graph, const std::string& path)
     : WrittenGraph(graph, path), readers_(graph.consumers()) {
-  model_.opsets[""] = kOpset;
+  for (const ir::Node& node : graph.nodes) {
+    const std::string_view name = node.op->name;
+    draws_ = draws_ || name == "random_normal" || name == "random_uniform";
+  }
+  model_.opsets[""] = draws_ ? kOpsetOfDraws : kOpset;
 }
 
 std::string FileWriter::add_initializer(const std::string& wanted, Tensor tensor) {
@@ -201,8 +207,6 @@ Model FileWriter::run() && {
   for (size_t i = 0; i < graph().nodes.size(); ++i) {
     if (absorbed_.count(static_cast<int>(i)) != 0) continue;
     Op op(*this, static_cast<int>(i));
-    if (op.name().starts_with("random_"))
-      op.fail("it draws random numbers, which no two programs share");
     write_by_rule(op, {layer_writers(), element_writers(), shape_writers(), recurrent_writers(),
                        quantized_writers()});
   }
@@ -282,6 +286,14 @@ std::vector<std::string> Op::broadcast(const std::vector<int>& inputs, Order& or
     names.push_back(std::move(name));
   }
   return names;
+}
+
+bool Op::is_read(int i) const {
+  const int value = node().outputs[static_cast<size_t>(i)];
+  const auto& outputs = file_.graph().outputs;
+  return !file_.readers()[static_cast<size_t>(value)].empty() ||
+         std::any_of(outputs.begin(), outputs.end(),
+                     [&](const auto& output) { return output.second == value; });
 }
 
 std::string Op::integers(const std::vector<int64_t>& values) {

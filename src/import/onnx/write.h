@@ -54,6 +54,8 @@ class Op : public WrittenOp {
   // The bias of a layer, input 2: one of integers is in units of the products of input 0 with the
   // weights, input 1. Empty: it is left out.
   [[nodiscard]] std::string bias();
+  // Whether anything reads result i.
+  [[nodiscard]] bool is_read(int i) const;
   // As a tensor of bool.
   [[nodiscard]] std::string condition(int i, const Order& order);
   // The order in which it stands in the file.
@@ -107,6 +109,8 @@ class FileWriter : public WrittenGraph {
   std::string add_initializer(const std::string& wanted, Tensor tensor);
   // Result i of the node whose first result has this name.
   [[nodiscard]] std::string result_of(const std::string& first, size_t i) const;
+  // Whether it draws random numbers, and so has no operators that came after opset 21.
+  [[nodiscard]] bool draws() const { return draws_; }
   // A node that another one writes with itself.
   void absorb(int node) { absorbed_.insert(node); }
   [[nodiscard]] const std::vector<std::vector<int>>& readers() const { return readers_; }
@@ -139,6 +143,7 @@ class FileWriter : public WrittenGraph {
   [[nodiscard]] bool is_of_int8() const;
 
   Model model_;
+  bool draws_ = false;
   std::map<int, std::vector<Written>> values_;  // the first form is the main one
   FreshNames names_;
   std::set<std::string> layers_;  // names of nodes, which are of the first node of a layer

@@ -2,9 +2,12 @@
 #include <thimble/ops.h>
 
 #include <array>
+#include <cmath>
 #include <string_view>
 
 #include "import/onnx/write.h"
+#include "ops/random_normal/attrs.h"
+#include "ops/random_uniform/attrs.h"
 
 namespace thimble::importer::onnx {
 namespace {
@@ -124,6 +127,74 @@ void pow_of(Op& op) {
   op.give(op.add("Pow", {in.x, op.number(op.attrs<PowAttrs>().exponent)}), in.order);
 }
 
+// 1 - erf(x).
+void erfc_of(Op& op) {
+  const Operand in = operand(op);
+  op.give(op.add("Sub", {op.number(1.0), op.add("Erf", {in.x})}), in.order);
+}
+void exp2_of(Op& op) {
+  const Operand in = operand(op);
+  op.give(op.add("Pow", {op.number(2.0), in.x}), in.order);
+}
+void expm1_of(Op& op) {
+  const Operand in = operand(op);
+  op.give(op.add("Sub", {op.add("Exp", {in.x}), op.number(1.0)}), in.order);
+}
+void log1p_of(Op& op) {
+  const Operand in = operand(op);
+  op.give(op.add("Log", {op.add("Add", {in.x, op.number(1.0)})}), in.order);
+}
+void log_of_base(Op& op, double base) {
+  const Operand in = operand(op);
+  op.give(op.add("Mul", {op.add("Log", {in.x}), op.number(1.0 / std::log(base))}), in.order);
+}
+void log2_of(Op& op) { log_of_base(op, 2.0); }
+void log10_of(Op& op) { log_of_base(op, 10.0); }
+void logit_of(Op& op) {
+  const double eps = op.attrs<LogitAttrs>().eps;
+  Operand in = operand(op);
+  if (eps >= 0.0) in.x = op.add("Clip", {in.x, op.number(eps), op.number(1.0 - eps)});
+  const std::string odds = op.add("Div", {in.x, op.add("Sub", {op.number(1.0), in.x})});
+  op.give(op.add("Log", {odds}), in.order);
+}
+void threshold_of(Op& op) {
+  const auto& a = op.attrs<ThresholdAttrs>();
+  const Operand in = operand(op);
+  const std::string above = op.add("Greater", {in.x, op.number(a.threshold)});
+  op.give(op.add("Where", {above, in.x, op.number(a.value)}), in.order);
+}
+
+std::string without_fraction(Op& op, const std::string& x) {
+  return op.add("Mul", {op.add("Sign", {x}), op.add("Floor", {op.add("Abs", {x})})});
+}
+void trunc_of(Op& op) {
+  const Operand in = operand(op);
+  op.give(without_fraction(op, in.x), in.order);
+}
+void frac_of(Op& op) {
+  const Operand in = operand(op);
+  op.give(op.add("Sub", {in.x, without_fraction(op, in.x)}), in.order);
+}
+
+// Draws of the same distribution, other ones each time.
+void drawn(Op& op, const char* operator_name, Attributes attributes) {
+  attributes["dtype"] = attribute(type_number(DType::f32));
+  const std::string like = op.add("ConstantOfShape", {op.sizes(op.result().shape)});
+  op.give(op.add(operator_name, {like}, attributes));
+}
+void random_uniform_of(Op& op) {
+  const auto& a = op.attrs<RandomUniformAttrs>();
+  drawn(op, "RandomUniformLike", {{"low", attribute(a.low)}, {"high", attribute(a.high)}});
+}
+void random_normal_of(Op& op) {
+  const auto& a = op.attrs<RandomNormalAttrs>();
+  // onnxruntime ends the process where the deviation is 0.
+  if (a.stddev == 0.0) {
+    return op.give(op.add("Expand", {op.number(a.mean), op.sizes(op.result().shape)}));
+  }
+  drawn(op, "RandomNormalLike", {{"mean", attribute(a.mean)}, {"scale", attribute(a.stddev)}});
+}
+
 // One slope a channel, or one for all.
 void prelu_of(Op& op) {
   const int rank = op.rank(0);
@@ -148,6 +219,32 @@ constexpr char kDiv[] = "Div";
 constexpr char kMax[] = "Max";
 constexpr char kMin[] = "Min";
 constexpr char kPow[] = "Pow";
+
+// The remainder has the sign of b, that of fmod the sign of a.
+void remainder_of(Op& op) {
+  Order order;
+  const std::vector<std::string> in = op.broadcast({0, 1}, order);
+  const bool is_float = op.type(0).dtype == DType::f32;
+  if (op.name() == "fmod" || !is_float) {
+    const int64_t towards_zero = op.name() == "fmod" ? 1 : 0;
+    return op.give(op.add("Mod", in, {{"fmod", attribute(towards_zero)}}), order);
+  }
+  const std::string whole = op.add("Floor", {op.add("Div", in)});
+  op.give(op.add("Sub", {in[0], op.add("Mul", {whole, in[1]})}), order);
+}
+
+void clamp_of(Op& op) {
+  std::vector<int> given{0};
+  for (const int bound : {1, 2}) {
+    if (op.has(bound)) given.push_back(bound);
+  }
+  Order order;
+  const std::vector<std::string> in = op.broadcast(given, order);
+  std::string y = in[0];
+  if (op.has(1)) y = op.add("Max", {y, in[1]});
+  if (op.has(2)) y = op.add("Min", {y, in.back()});
+  op.give(y, order);
+}
 
 // Results are of bool.
 void compared(Op& op, const char* operator_name, bool as_bool, bool negated) {
@@ -195,21 +292,75 @@ Order without(const Order& order, const std::set<int64_t>& gone) {
   return left;
 }
 
+// Axes counted from 0; those of none are all.
+std::set<int64_t> axes_of(Op& op, const std::vector<int64_t>& given) {
+  const int rank = op.rank(0);
+  std::set<int64_t> axes;
+  for (const int64_t axis : given) axes.insert(axis < 0 ? axis + rank : axis);
+  for (int64_t axis = 0; given.empty() && axis < rank; ++axis) axes.insert(axis);
+  return axes;
+}
+
+std::string reduced(Op& op, const char* operator_name, const Operand& in,
+                    const std::set<int64_t>& axes, bool keepdims) {
+  std::vector<int64_t> places;
+  for (const int64_t axis : axes) places.push_back(op.place_of(in.order, axis));
+  return op.add(operator_name, {in.x, op.integers(places)},
+                {{"keepdims", attribute(int64_t{keepdims})}});
+}
+
 template <const char* operator_name>
 void reduction_of(Op& op) {
   const auto& a = op.attrs<ReduceOptions>();
-  const int rank = op.rank(0);
-  std::set<int64_t> axes;
-  for (const int64_t axis : a.axes) axes.insert(axis < 0 ? axis + rank : axis);
-  for (int64_t axis = 0; a.axes.empty() && axis < rank; ++axis) axes.insert(axis);
+  const std::set<int64_t> axes = axes_of(op, a.axes);
   Operand in = operand(op);
   // Sums and means of small integers and truths have another type.
   if (op.type(0).dtype != op.result().dtype) in.x = op.cast(in.x, op.result().dtype);
-  std::vector<int64_t> places;
-  for (const int64_t axis : axes) places.push_back(op.place_of(in.order, axis));
-  const std::string y = op.add(operator_name, {in.x, op.integers(places)},
-                               {{"keepdims", attribute(int64_t{a.keepdims})}});
+  op.give(reduced(op, operator_name, in, axes, a.keepdims),
+          a.keepdims ? in.order : without(in.order, axes));
+}
+
+const char* norm_operator(Op& op, double p) {
+  if (p != 1.0 && p != 2.0) op.fail("such files have norms of the exponents 1 and 2 alone");
+  return p == 1.0 ? "ReduceL1" : "ReduceL2";
+}
+void norm_of(Op& op) {
+  const auto& a = op.attrs<NormOptions>();
+  const std::set<int64_t> axes = axes_of(op, a.axes);
+  const Operand in = operand(op);
+  op.give(reduced(op, norm_operator(op, a.p), in, axes, a.keepdims),
+          a.keepdims ? in.order : without(in.order, axes));
+}
+
+void variance_of(Op& op) {
+  const auto& a = op.attrs<VarianceOptions>();
+  const std::set<int64_t> axes = axes_of(op, a.axes);
+  const Operand in = operand(op);
+  double count = 1.0;
+  for (const int64_t axis : axes) {
+    const int64_t size = op.shape(0)[static_cast<int>(axis)];
+    if (is_of_batch(size)) op.fail("such files have it without the open batch alone");
+    count *= static_cast<double>(size);
+  }
+  const std::string mean = reduced(op, "ReduceMean", in, axes, true);
+  const std::string apart = op.add("Sub", {in.x, mean});
+  const Operand squares{op.add("Mul", {apart, apart}), in.order};
+  const std::string sum = reduced(op, "ReduceSum", squares, axes, a.keepdims);
+  std::string y = op.add("Mul", {sum, op.number(1.0 / (count - a.correction))});
+  if (op.name() == "standard_deviation") y = op.add("Sqrt", {y});
   op.give(y, a.keepdims ? in.order : without(in.order, axes));
+}
+
+void normalize_of(Op& op) {
+  const auto& a = op.attrs<NormalizeOptions>();
+  const std::set<int64_t> axes = axes_of(op, {a.axis});
+  const Operand in = operand(op);
+  const std::string norm = reduced(op, norm_operator(op, a.p), in, axes, true);
+  const std::string divisor = op.add("Max", {norm, op.number(a.epsilon)});
+  op.give(op.add("Div", {in.x, divisor}), in.order);
+  if (op.is_read(1)) {
+    op.give(1, reduced(op, norm_operator(op, a.p), in, axes, false), without(in.order, axes));
+  }
 }
 
 constexpr char kReduceSum[] = "ReduceSum";
@@ -264,6 +415,25 @@ std::span<const WriteRule> element_writers() {
         {"softplus", softplus_of},
         {"affine", affine_of},
         {"pow", pow_of},
+        {"erfc", erfc_of},
+        {"exp2", exp2_of},
+        {"expm1", expm1_of},
+        {"log1p", log1p_of},
+        {"log2", log2_of},
+        {"log10", log10_of},
+        {"logit", logit_of},
+        {"threshold", threshold_of},
+        {"trunc", trunc_of},
+        {"frac", frac_of},
+        {"remainder", remainder_of},
+        {"fmod", remainder_of},
+        {"clamp", clamp_of},
+        {"norm", norm_of},
+        {"variance", variance_of},
+        {"standard_deviation", variance_of},
+        {"normalize", normalize_of},
+        {"random_uniform", random_uniform_of},
+        {"random_normal", random_normal_of},
         {"prelu", prelu_of},
         {"add", pair_of<kAdd>},
         {"sub", pair_of<kSub>},

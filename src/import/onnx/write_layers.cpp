@@ -2,6 +2,8 @@
 #include <thimble/ops.h>
 
 #include <algorithm>
+#include <limits>
+#include <numeric>
 #include <span>
 #include <string_view>
 
@@ -77,6 +79,32 @@ void matmul_of(Op& op) {
   op.give(y, plain_order(op.result().shape.rank()), a.activation);
 }
 
+// The weight is stored in a narrow type, and made f32 where it is used.
+void frozen_dense_of(Op& op) {
+  const bool transposes = op.attrs<FrozenDenseAttrs>().transpose_b;
+  const Shape& w = op.shape(1);
+  std::string weight;
+  if (op.type(1).dtype == DType::i4) {
+    weight = op.file().add_initializer(*op.file().graph().data(op.node().input(1)).name,
+                                       {op.values(1).cast(DType::i8)});
+  } else {
+    weight = op.input(1);
+  }
+  weight = op.cast(weight, DType::f32);
+  if (op.has(2)) {
+    const int64_t groups = op.shape(2)[1];
+    const std::string parts = op.reshape(weight, {w[0], groups, w[1] / groups});
+    const std::string scales = op.reshape(op.input(2), {w[0], groups, 1});
+    weight = op.reshape(op.add("Mul", {parts, scales}), w);
+  }
+  if (transposes) {
+    weight = op.add("Transpose", {weight}, {{"perm", attribute(std::vector<int64_t>{1, 0})}});
+  }
+  std::string y = op.add("MatMul", {op.input(0), weight});
+  if (op.has(3)) y = op.add("Add", {y, op.input(3)});
+  op.give(y);
+}
+
 // Gemm takes a bias of integers, as an operator on rows alone.
 void quantized_dense_of(Op& op) {
   const Activation activation = op.attrs<QuantizedDenseAttrs>().activation;
@@ -120,8 +148,18 @@ void layer_norm_of(Op& op) {
       {{"axis", attribute(-a.dims)}, {"epsilon", attribute(a.epsilon)}}));
 }
 
+std::string composed_rms_norm(Op& op, const RmsNormAttrs& a) {
+  const std::string x = op.input(0);
+  std::vector<int64_t> axes(static_cast<size_t>(a.dims));
+  std::iota(axes.begin(), axes.end(), -a.dims);
+  const std::string mean = op.add("ReduceMean", {op.add("Mul", {x, x}), op.integers(axes)});
+  const std::string norm = op.add("Sqrt", {op.add("Add", {mean, op.number(a.epsilon)})});
+  const std::string y = op.add("Div", {x, norm});
+  return op.has(1) ? op.add("Mul", {y, op.input(1)}) : y;
+}
 void rms_norm_of(Op& op) {
   const auto& a = op.attrs<RmsNormAttrs>();
+  if (op.file().draws()) return op.give(composed_rms_norm(op, a));
   op.give(op.add("RMSNormalization",
                  {op.input(0), channels_of(op, 1, 1.0F, last_dims(op.shape(0), a.dims))},
                  {{"axis", attribute(-a.dims)}, {"epsilon", attribute(a.epsilon)}}));
@@ -205,6 +243,38 @@ void adaptive_average_pool_of(Op& op) {
           order);
 }
 
+// Where the result divides the image.
+void adaptive_max_pool_of(Op& op) {
+  const Shape& x = op.shape(0);
+  const Shape& y = op.result().shape;
+  if (x[1] % y[1] != 0 || x[2] % y[2] != 0) {
+    op.fail("such files have it for sizes that divide the image alone");
+  }
+  if (op.is_read(1)) op.fail("thimble writes it without the positions of the maxima");
+  const std::vector<int64_t> window{x[1] / y[1], x[2] / y[2]};
+  const Order order = channels_first(4);
+  op.give(op.add("MaxPool", {op.input(0, order)},
+                 {{"kernel_shape", attribute(window)}, {"strides", attribute(window)}}),
+          order);
+}
+
+// Inputs: images or volumes, and where to read them; the grid's axes are those of ONNX.
+void grid_sample_of(Op& op) {
+  const auto& a = op.attrs<GridSampleOptions>();
+  const Order order = channels_first(op.rank(0));
+  const char* const mode = a.mode == GridMode::nearest   ? "nearest"
+                           : a.mode == GridMode::bicubic ? "cubic"
+                                                         : "linear";
+  const char* const padding = a.padding == GridPadding::border       ? "border"
+                              : a.padding == GridPadding::reflection ? "reflection"
+                                                                     : "zeros";
+  op.give(op.add("GridSample", {op.input(0, order), op.input(1)},
+                 {{"mode", attribute(mode)},
+                  {"padding_mode", attribute(padding)},
+                  {"align_corners", attribute(int64_t{a.align_corners})}}),
+          order);
+}
+
 void local_response_norm_of(Op& op) {
   const auto& a = op.attrs<LocalResponseNormOptions>();
   const Order order = channels_first(op.rank(0));
@@ -223,13 +293,15 @@ void embedding_of(Op& op) {
   op.give(op.add("Gather", {op.input(1), op.input(0)}, {{"axis", attribute(int64_t{0})}}));
 }
 
-// The attributes of attention, which its op keeps to itself.
+// Attributes that the ops of attention and of rotary embeddings keep to themselves.
 struct AttentionSettings final : ir::FieldVisitor {
   bool causal = false;
+  bool interleaved = false;
   double scale = 1.0;
 
   void field(const char* name, bool& value, const char* /*doc*/) override {
     if (std::string_view(name) == "causal") causal = value;
+    if (std::string_view(name) == "interleaved") interleaved = value;
   }
   void field(const char* name, double& value, const char* /*doc*/) override {
     if (std::string_view(name) == "scale") scale = value;
@@ -242,6 +314,28 @@ struct AttentionSettings final : ir::FieldVisitor {
   void field(const char*, DType&, const char*) override {}
   void choice(const char*, int&, std::span<const char* const>, const char*) override {}
 };
+
+// Of products and a softmax: softmax(scale q k^T + mask) v.
+std::string composed_attention(Op& op, const AttentionSettings& a, const std::string& mask) {
+  const Shape& q = op.shape(1);
+  const Shape& k = op.shape(2);
+  if (q[2] != k[2])
+    op.fail("thimble writes it beside random numbers for as many heads of keys alone");
+  constexpr float kNone = -std::numeric_limits<float>::infinity();
+  std::string scores = op.add("MatMul", {op.input(1, {0, 2, 1, 3}), op.input(2, {0, 2, 3, 1})});
+  scores = op.add("Mul", {scores, op.number(a.scale)});
+  if (a.causal) {
+    std::vector<float> later;
+    for (int64_t i = 0; i < q[1] * k[1]; ++i) later.push_back(i % k[1] > i / k[1] ? kNone : 0.0F);
+    scores = op.add("Add", {scores, op.floats(later, {q[1], k[1]})});
+  }
+  if (op.has(4) && op.type(4).dtype == DType::f32) scores = op.add("Add", {scores, mask});
+  if (op.has(4) && op.type(4).dtype != DType::f32) {
+    scores = op.add("Where", {mask, scores, op.number(kNone)});
+  }
+  const std::string shares = op.add("Softmax", {scores}, {{"axis", attribute(int64_t{-1})}});
+  return op.add("MatMul", {shares, op.input(3, {0, 2, 1, 3})});
+}
 
 // Inputs: random state, q, k, v, a mask.
 void attention_of(Op& op) {
@@ -257,11 +351,37 @@ void attention_of(Op& op) {
       mask = op.add("Expand", {mask, op.integers({1, 1, queries, keys})});
     }
   }
+  if (op.file().draws()) return op.give(composed_attention(op, a, mask), heads_first);
   op.give(
       op.add("Attention",
              {op.input(1, heads_first), op.input(2, heads_first), op.input(3, heads_first), mask},
              {{"is_causal", attribute(int64_t{a.causal})}, {"scale", attribute(a.scale)}}),
       heads_first);
+}
+
+// Inputs: x [N, T, H, D] or [N, T, D], and a table [T, 2, pairs] of cosines and sines.
+void rotate_pairs_of(Op& op) {
+  AttentionSettings a;
+  op.node().attrs.visit(a);
+  const int rank = op.rank(0);
+  if (rank > 4) op.fail("such files have it for at most 4 dimensions");
+  if (op.file().draws()) op.fail("onnxruntime runs it in no file that draws random numbers");
+  const Shape& x = op.shape(0);
+  const int64_t steps = x[1];
+  const int64_t pairs = op.shape(1)[2];
+  const auto table = [&](double row) {
+    return op.add("Gather", {op.input(1), op.number(row, DType::i64)},
+                  {{"axis", attribute(int64_t{1})}});
+  };
+  std::vector<int64_t> places(static_cast<size_t>(steps));
+  std::iota(places.begin(), places.end(), int64_t{0});
+  const std::string all = op.add("Expand", {op.integers(places), op.sizes({x[0], steps})});
+  Attributes attributes{{"interleaved", attribute(int64_t{a.interleaved})}};
+  if (2 * pairs != x[-1]) attributes["rotary_embedding_dim"] = attribute(2 * pairs);
+  if (rank == 3) attributes["num_heads"] = attribute(int64_t{1});
+  const Order order = rank == 4 ? Order{0, 2, 1, 3} : plain_order(3);
+  op.give(op.add("RotaryEmbedding", {op.input(0, order), table(0.0), table(1.0), all}, attributes),
+          order);
 }
 
 void upsample_of(Op& op) {
@@ -304,6 +424,7 @@ std::span<const WriteRule> layer_writers() {
       {"quantized_conv_transpose2d", conv_transpose2d_of<QuantizedConvTranspose2dAttrs>},
       {"quantized_dense", quantized_dense_of},
       {"matmul", matmul_of},
+      {"frozen_dense", frozen_dense_of},
       {"batch_norm_inference", batch_norm_of},
       {"layer_norm", layer_norm_of},
       {"rms_norm", rms_norm_of},
@@ -316,9 +437,12 @@ std::span<const WriteRule> layer_writers() {
       {"global_average_pool2d", global_pool_of},
       {"global_max_pool2d", global_pool_of},
       {"adaptive_average_pool2d", adaptive_average_pool_of},
+      {"adaptive_max_pool2d", adaptive_max_pool_of},
+      {"grid_sample", grid_sample_of},
       {"local_response_norm", local_response_norm_of},
       {"embedding", embedding_of},
       {"scaled_dot_product_attention", attention_of},
+      {"rotate_pairs", rotate_pairs_of},
       {"upsample2d", upsample_of},
   };
   return rules;

@@ -2,6 +2,8 @@
 // other nodes read and give f32.
 #include <thimble/ops.h>
 
+#include <algorithm>
+
 #include "import/onnx/write.h"
 
 namespace thimble::importer::onnx {
@@ -91,19 +93,69 @@ void rounding_of(Op& op) {
   op.give(op.input(0, order), order);
 }
 
+// Scales that train: those at the start times ratios.
+void learned_scale_of(Op& op) {
+  constexpr float kLeastRatio = 1.0F / 1024.0F;
+  if (!op.is_constant(0) || !op.is_constant(1)) op.fail("its scale is computed");
+  std::vector<float> scales = op.values(0).floats();
+  const std::vector<float> units = op.values(1).floats();
+  for (size_t i = 0; i < scales.size(); ++i) {
+    scales[i] = units[i] * std::max(scales[i], kLeastRatio);
+  }
+  op.give(op.floats(scales, op.shape(0)));
+}
+
+// x between bounds, one or one for each channel of the axis at a place.
+std::string within(Op& op, const std::string& x, const std::string& low, const std::string& high) {
+  return op.add("Min", {op.add("Max", {x, low}), high});
+}
+
+// Numbers rounded to steps: by QuantizeLinear and DequantizeLinear where the integers are int8,
+// else by the formula of the op.
 void fake_quantize_of(Op& op) {
-  op.fail("thimble writes networks on int8: make one of the model with `thimble quantize` first");
+  const auto& a = op.attrs<FakeQuantizeAttrs>();
+  const Order order = op.order_of(0);
+  std::string x = op.input(0, order);
+  const int64_t channels = op.shape(1).elements();
+  const int64_t place = op.place_of(order, a.axis);
+  std::vector<int64_t> column(static_cast<size_t>(op.rank(0)), 1);
+  if (channels > 1) column[static_cast<size_t>(place)] = channels;
+  const std::string wide = op.reshape(op.input(1), channels > 1 ? Shape(column) : Shape());
+  const auto low = static_cast<double>(a.low - a.zero_point);
+  const auto high = static_cast<double>(a.high - a.zero_point);
+  if (a.parts > 1 || a.low < -128 || a.high > 127) {
+    std::string near = op.add("Div", {x, wide});
+    if (a.parts > 1) {
+      const std::string parts = op.number(static_cast<double>(a.parts));
+      near = op.add("Div", {op.add("Round", {op.add("Mul", {near, parts})}), parts});
+    }
+    near = within(op, op.add("Round", {near}), op.number(low), op.number(high));
+    return op.give(op.add("Mul", {near, wide}), order);
+  }
+  if (a.low > -128 || a.high < 127) {
+    const auto bound = [&](double steps) { return op.add("Mul", {wide, op.number(steps)}); };
+    x = within(op, x, bound(low), bound(high));
+  }
+  Attributes axis;
+  if (channels > 1) axis["axis"] = attribute(place);
+  const Shape shape = channels > 1 ? Shape{channels} : Shape();
+  const std::string scale = channels > 1 ? op.input(1) : wide;
+  const std::vector<int8_t> zeros(static_cast<size_t>(channels), static_cast<int8_t>(a.zero_point));
+  const std::string zero = op.file().add_initializer("zero_point", {Array(zeros, shape)});
+  const std::string integers = op.add("QuantizeLinear", {x, scale, zero}, axis);
+  op.give(op.add("DequantizeLinear", {integers, scale, zero}, axis), order);
 }
 
 }  // namespace
 
 std::span<const WriteRule> quantized_writers() {
   static const WriteRule rules[] = {
-      {"quantize", rounding_of},   {"dequantize", rounding_of},
-      {"requantize", rounding_of}, {"quantized_add", add_of},
-      {"quantized_sub", sub_of},   {"quantized_mul", mul_of},
-      {"quantized_mean", mean_of}, {"quantized_sigmoid", sigmoid_of},
-      {"quantized_tanh", tanh_of}, {"fake_quantize", fake_quantize_of},
+      {"quantize", rounding_of},           {"dequantize", rounding_of},
+      {"requantize", rounding_of},         {"quantized_add", add_of},
+      {"quantized_sub", sub_of},           {"quantized_mul", mul_of},
+      {"quantized_mean", mean_of},         {"quantized_sigmoid", sigmoid_of},
+      {"quantized_tanh", tanh_of},         {"fake_quantize", fake_quantize_of},
+      {"learned_scale", learned_scale_of},
   };
   return rules;
 }
