@@ -97,8 +97,8 @@ class Model {
   // inference on the whole sequence has there. output_hidden_state: arrays of the output's whole
   // size, which are the model's and valid until the next call, with the new rows first; without it
   // the last row alone, [batch, c, 1, w], in arrays that the caller deletes with delete[].
-  // label and init_seq_len are not read. Throws std::invalid_argument where a layer mixes rows, such
-  // as attention without causal_mask, and where rows before `from` are missing.
+  // label and init_seq_len are not read. Throws std::invalid_argument where a layer mixes rows,
+  // such as attention without causal_mask, and where rows before `from` are missing.
   virtual std::vector<float*> incremental_inference(unsigned int batch,
                                                     const std::vector<float*>& input,
                                                     const std::vector<float*>& label,

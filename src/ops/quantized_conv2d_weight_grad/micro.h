@@ -79,7 +79,8 @@ static int quantized_weight_grad_plain_tiles(real* dw, const int8_t* x, const re
   return tiled_c;
 }
 
-#ifndef QUANTIZED_OWN_TILES /* weight_grad_cortex_m_dsp.h and weight_grad_helium.h have their own */
+/* weight_grad_cortex_m_dsp.h and weight_grad_helium.h have their own. */
+#ifndef QUANTIZED_OWN_TILES
 static int quantized_weight_grad_tiles(real* dw, const int8_t* x, const real* dy,
                                        const quantized_conv2d_weight_grad_dims* dims) {
   return quantized_weight_grad_plain_tiles(dw, x, dy, dims);
