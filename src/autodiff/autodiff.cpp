@@ -64,9 +64,13 @@ class Reverse {
     }
     gradient = with_type(graph_, gradient, gradient_dtype(graph_.type(id)));
     Value& sum = grads_[static_cast<size_t>(id)];
-    // What was summed up so far has waited for this part.
-    if (sum && waits_in_8_bits(id)) sum = stored_error(graph_, sum);
-    sum = sum ? graph_.add1(gradient_sum(), {}, {sum, gradient}) : gradient;
+    if (!sum) {
+      sum = gradient;
+    } else if (waits_in_8_bits(id)) {  // what was summed up so far has waited for this part
+      sum = sum_with_stored_error(graph_, sum, gradient);
+    } else {
+      sum = graph_.add1(gradient_sum(), {}, {sum, gradient});
+    }
     ir::ValueData& data = graph_.values[static_cast<size_t>(sum.id())];
     if (data.producer >= 0 && !ir::is_persistent(data.role)) {
       data.role = ir::Role::gradient;

@@ -20,10 +20,12 @@ const ir::OpDef& storing_op() {
 
 }  // namespace
 
-Value stored_error(ir::Graph& graph, Value gradient) {
+Value sum_with_stored_error(ir::Graph& graph, Value waiting, Value gradient) {
   const ir::OpDef& to = storing_op();
-  const std::vector<Value> stored = graph.add(to, {}, {&gradient, 1});
-  return graph.add(*to.gradient.stored_error, {}, stored)[0];
+  // The op that makes it f32 again adds it to another gradient, its first input.
+  std::vector<Value> inputs{gradient};
+  for (const Value& part : graph.add(to, {}, {&waiting, 1})) inputs.push_back(part);
+  return graph.add(*to.gradient.stored_error, {}, inputs)[0];
 }
 
 }  // namespace thimble::autodiff

@@ -5,8 +5,8 @@
 
 namespace thimble::autodiff {
 
-// The gradient as it is after it was stored in 8 bits. Throws Error where no op of the library
-// stores it.
-[[nodiscard]] Value stored_error(ir::Graph& graph, Value gradient);
+// The sum of two gradients, of which the first waits for the other in 8 bits. Throws Error where no
+// op of the library stores it.
+[[nodiscard]] Value sum_with_stored_error(ir::Graph& graph, Value waiting, Value gradient);
 
 }  // namespace thimble::autodiff

@@ -1,6 +1,7 @@
 // Exporting C sources: they build with strict compilers and give the engine's bits.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <thimble/thimble.h>
 
 #include <cctype>
 #include <fstream>
@@ -91,6 +92,41 @@ TEST(cli_export_c, int8_training_gives_the_bits_of_the_engine) {
     const auto json = exported(all, options, out);
     ASSERT_FALSE(json.is_null());
     EXPECT_TRUE(json["stack_bytes"].is_number() || !has("gcc"));
+    expect_equal_bits(out);
+  }
+}
+
+// An int8 network of one residual block, all of it trained.
+void save_residual_network(const std::string& file, const std::string& work) {
+  Graph g;
+  const Value x =
+      relu(conv2d(g.input("image", {28, 28, 1}), {.channels = 8, .kernel = 4, .stride = 4}));
+  Value y = relu6(conv2d(x, {.channels = 16, .kernel = 1}));
+  y = relu6(depthwise_conv2d(y, {.kernel = 3, .padding = 1}));
+  const Value sum = x + conv2d(y, {.channels = 8, .kernel = 1});
+  const Value logits =
+      dense(flatten(max_pool2d(sum, {.kernel = 2})), {.units = 10, .name = "head"});
+  g.minimize(softmax_cross_entropy(logits, g.label("digit")));
+  g.output("logits", logits);
+  Trainer(g, {.optimizer = SGD{}, .batch = 2, .seed = 1}).save_model(work);
+  save_model(quantize_model(load_model(work), data::digits(32, 1), {.samples = 32}).graph, file);
+}
+
+TEST(cli_export_c, errors_of_int8_take_less_ram_and_give_the_bits_of_the_engine) {
+  const TemporaryFolder folder;
+  const std::string model = folder / "int8.safetensors";
+  save_residual_network(model, folder / "f32.safetensors");
+  int64_t ram = 0;
+  for (const char* const type : {"f32", "i8"}) {
+    const std::string out = folder / type;
+    const auto json = exported(model,
+                               {"--batch", "1", "--optimizer", "sgd:momentum=0", "--error-type",
+                                type, "--target", "cortex-m-dsp"},
+                               out);
+    ASSERT_FALSE(json.is_null());
+    const auto bytes = json["arena_bytes"].get<int64_t>();
+    EXPECT_TRUE(ram == 0 || bytes < ram) << bytes << " of " << ram;
+    ram = bytes;
     expect_equal_bits(out);
   }
 }

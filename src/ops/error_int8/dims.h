@@ -4,6 +4,9 @@
 
 #include "simd/requantize.h"
 
+/* Below this a scale has few bits, and quotients by it are too large. */
+#define ERROR_LEAST_SCALE 0x1p-126F
+
 typedef struct error_int8_dims {
   int n;
 } error_int8_dims;

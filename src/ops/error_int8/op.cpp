@@ -11,26 +11,31 @@ ir::Params params(const ir::KernelContext& c) {
   return error_int8_dims{static_cast<int>(c.in(0).elements())};
 }
 
-const OpDef& from_int8_op() {
+const OpDef& add_op() {
   static const OpDef def{
-      .name = "error_from_int8",
+      .name = "add_int8_error",
       .signature{
-          .doc = "What error_to_int8 stored: x = y * scale.",
-          .inputs = {{.name = "y", .doc = "any shape, i8", .types = DType::i8},
+          .doc =
+              "dx and the gradient that error_to_int8 stored, summed up: y * scale + dx. It reads "
+              "the int8 numbers as they are stored.",
+          .inputs = {{.name = "dx", .doc = "any shape, f32", .types = DType::f32},
+                     {.name = "y", .doc = "the shape of dx, i8", .types = DType::i8},
                      {.name = "scale", .doc = "one number, f32", .types = DType::f32}},
-          .outputs = {{"x", "the shape of y, f32"}},
+          .outputs = {{"sum", "the shape of dx, f32"}},
       },
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
-        c.require(c.input(0).quantization == nullptr, "expected y to be i8 without a scale");
-        c.require(c.shape(1).rank() == 0, "expected one scale");
+        c.require(c.input(1).quantization == nullptr, "expected y to be i8 without a scale");
+        c.require(c.shape(1) == c.shape(0), "expected y to have the shape of dx");
+        c.require(c.shape(2).rank() == 0, "expected one scale");
         return {{DType::f32, c.shape(0)}};
       },
       .kernels{
           .params = params,
-          .ref = ir::kernel_fn<&f32::error_from_int8_ref>(),
-          .ref64 = ir::kernel_fn<&f64::error_from_int8_ref>(),
+          .ref = ir::kernel_fn<&f32::add_int8_error_ref>(),
+          .ref64 = ir::kernel_fn<&f64::add_int8_error_ref>(),
           .any_type = true,
       },
+      .memory{.in_place = {{0, 0}}},
   };
   return def;
 }
@@ -48,7 +53,7 @@ const OpDef& to_int8_op() {
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         return {{DType::i8, c.shape(0)}, {DType::f32, {}}};
       },
-      .gradient{.stored_error = &from_int8_op()},
+      .gradient{.stored_error = &add_op()},
       .kernels{
           .params = params,
           .ref = ir::kernel_fn<&f32::error_to_int8_ref>(),
@@ -65,6 +70,6 @@ const OpDef& to_int8_op() {
 }  // namespace thimble::ops::error_int8_impl
 
 THIMBLE_OP_FOLDER(error_int8) {
-  static const OpDef* const defs[] = {&to_int8_op(), &from_int8_op()};
+  static const OpDef* const defs[] = {&to_int8_op(), &add_op()};
   return defs;
 }

@@ -8,6 +8,7 @@
 
 #include "harness/op_cases.h"
 #include "harness/op_run.h"
+#include "ops/error_int8/dims.h"
 
 namespace thimble::test::error_int8_test {
 namespace {
@@ -22,12 +23,23 @@ Stored stored(const std::vector<float>& x) {
   const Shape shape{static_cast<int64_t>(x.size())};
   const auto made = run_op("error_to_int8", {}, {tensor(shape, x)}, Kernel::fast);
   Stored s{values_of<int8_t>(made[0]), values_of<float>(made[1])[0], {}};
-  s.restored = values_of<float>(
-      run_op("error_from_int8", {},
-             {tensor(DType::i8, shape, s.integers), tensor(Shape{}, std::vector<float>{s.scale})},
-             Kernel::fast)[0]);
+  const std::vector<float> none(x.size(), 0.0F);
+  s.restored = values_of<float>(run_op("add_int8_error", {},
+                                       {tensor(shape, none), tensor(DType::i8, shape, s.integers),
+                                        tensor(Shape{}, std::vector<float>{s.scale})},
+                                       Kernel::fast)[0]);
   return s;
 }
+
+// As C code for Cortex-M has them.
+namespace dsp {
+using real = float;
+#include "ops/error_int8/cortex_m_dsp.h"
+}  // namespace dsp
+namespace ref {
+using real = float;
+#include "ops/error_int8/ref.h"
+}  // namespace ref
 
 }  // namespace
 
@@ -36,11 +48,13 @@ THIMBLE_OP_CASES(error_to_int8) {
                     {"empty", {{.shape = {0}}}, {}, {{0}, {}}}}};
 }
 
-THIMBLE_OP_CASES(error_from_int8) {
+THIMBLE_OP_CASES(add_int8_error) {
+  const TensorSpec dx{.shape = {3, 37}};
   const TensorSpec y{.shape = {3, 37}, .dtype = DType::i8, .low = -127.0, .high = 127.0};
   const TensorSpec scale{.shape = {}, .low = 0.01, .high = 2.0};
-  return {.cases = {{"some", {y, scale}, {}, {{3, 37}}}},
-          .rejects = {{"several_scales", {y, {.shape = {3}}}, {}, "expected one scale"}}};
+  return {.cases = {{"some", {dx, y, scale}, {}, {{3, 37}}}},
+          .rejects = {{"several_scales", {dx, y, {.shape = {3}}}, {}, "expected one scale"},
+                      {"another_shape", {{.shape = {37, 3}}, y, scale}, {}, "the shape of dx"}}};
 }
 
 TEST(error_int8, is_the_nearest_of_255_steps_up_to_the_largest) {
@@ -75,6 +89,34 @@ TEST(error_int8, keeps_zeros_and_what_is_no_number) {
        {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
     for (const float number : stored({1.0F, bad, 0.0F}).restored) {
       EXPECT_FALSE(std::isfinite(number));
+    }
+  }
+}
+
+TEST(error_int8, of_microcontrollers_has_the_bits_of_the_reference) {
+  std::mt19937 random(4);
+  for (const float size :
+       {0.0F, 1e-42F, 1e-30F, 1.0F, 3e38F, std::numeric_limits<float>::infinity(),
+        std::numeric_limits<float>::quiet_NaN()}) {
+    for (const int n : {1, 7, 64, 131}) {
+      std::normal_distribution<float> normal(0.0F, 0.1F);
+      std::vector<float> x(static_cast<size_t>(n));
+      for (float& v : x) v = normal(random) * size;
+      x[x.size() / 2] = size;
+      const error_int8_dims d{n};
+      std::vector<int8_t> wanted(x.size());
+      std::vector<int8_t> made(x.size());
+      float scale = 0.0F;
+      float other = 0.0F;
+      ref::error_to_int8_ref(wanted.data(), &scale, x.data(), &d);
+      dsp::error_to_int8_ref(made.data(), &other, x.data(), &d);
+      EXPECT_EQ(made, wanted) << size;
+      EXPECT_TRUE(scale == other || (std::isnan(scale) && std::isnan(other))) << size;
+      std::vector<float> sum(x.size());
+      for (float& v : x) v = normal(random);
+      ref::add_int8_error_ref(sum.data(), x.data(), wanted.data(), &scale, &d);
+      dsp::add_int8_error_ref(x.data(), x.data(), wanted.data(), &scale, &d);
+      EXPECT_EQ(std::memcmp(x.data(), sum.data(), x.size() * sizeof(float)), 0) << size;
     }
   }
 }

@@ -44,9 +44,11 @@
 #include "ops/quantized_conv2d_weight_grad/ref.h"
 #endif
 #if KERNELS >= 2
+#include "ops/error_int8/cortex_m_dsp.h"
 #include "ops/families/binary/mul_cortex_m_dsp.h"
 #include "ops/families/reduction/sum_to_cortex_m_dsp.h"
 #else
+#include "ops/error_int8/ref.h"
 #include "ops/mul/ref.h"
 #include "ops/sum_to/ref.h"
 #endif
@@ -195,6 +197,21 @@ static void elementwise(int rows, int c) {
   printf("numbers %dx%d: %08lx\n", rows, c, (unsigned long)sum);
 }
 
+/* A gradient of n numbers that waits in 8 bits. */
+static void errors(int n, float largest) {
+  const error_int8_dims d = {n};
+  float scale;
+  uint32_t sum = 2166136261u;
+  for (int i = 0; i < n; ++i) {
+    dx[i] = (float)((int32_t)next_word() - 0x7fffff) * 0x1p-23F * largest;
+    dy[i] = (float)((int32_t)next_word() - 0x7fffff) * 0x1p-23F;
+  }
+  error_to_int8_ref(y, &scale, dx, &d);
+  sum = hash(hash(sum, y, (size_t)n), &scale, sizeof scale);
+  add_int8_error_ref(dy, dy, y, &scale, &d);
+  printf("errors %d: %08lx\n", n, (unsigned long)hash(sum, dy, sizeof *dy * (size_t)n));
+}
+
 /* Sums of n numbers with these scales, and which lie within the bounds. */
 static void sums(int n, float a_scale, float b_scale, float y_scale) {
   const quantized_sum_dims d = {.walk = {n, 1, {n}, {{1}, {1}}},
@@ -305,6 +322,8 @@ int main(void) {
   update(33, 8, 0);
   update(15, 10, 1);
   update(CHANNELS, 1, 1);
+  errors(1027, 0.003F);
+  errors(64, 0x1p-130F);
   sums(4003, 0.0235F, 0.0512F, 0.0731F);
   sums(4096, 0.5F, 0.25F, 0.75F);
   sums(2049, 0x1.fffffep-9F, 0x1.000002p-7F, 0x1.fffffep-8F);
