@@ -2,7 +2,8 @@
 
 usage: python bench/models/imported.py interpreter MODEL.tflite...    inference beside TensorFlow Lite's interpreter
        python bench/models/imported.py onnx THIMBLE FOLDER [--mb 100] import of a large ONNX file: time, peak of the process
-       python bench/models/imported.py train MODEL [--batch 8]        a step of a module of bench/pytorch that from_torch read
+       python bench/models/imported.py train MODEL [--batch 8]        a step of a module of bench/pytorch that from_torch read:
+                                                                     time, and the memory that is allocated above the imports
 
 THIMBLE: the program. MODEL: mobilenetv2 or resnet18. The Python package must be on PYTHONPATH. interpreter needs
 ai-edge-litert, onnx needs onnx, train needs torch.
@@ -11,6 +12,7 @@ ai-edge-litert, onnx needs onnx, train needs torch.
 from __future__ import annotations
 
 import argparse
+import ctypes
 import importlib
 import json
 import multiprocessing
@@ -18,6 +20,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from typing import Any
@@ -27,6 +30,9 @@ for each in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
 import numpy as np  # noqa: E402  (reads them)
 
 Call = Callable[[], Any]
+PYTORCH = pathlib.Path(__file__).resolve().parents[1] / "pytorch"
+SIZES = {"mobilenetv2": (3, 96, 96), "resnet18": (3, 32, 32)}  # of an image
+MEMORY_STEPS = 4  # gradients and states exist from the second step on
 
 
 def in_turns(calls: dict[str, Call], rounds: int, seconds: float) -> dict[str, float]:
@@ -117,34 +123,45 @@ def onnx_import(options: argparse.Namespace) -> None:
     print(json.dumps({"file_bytes": file.stat().st_size, "seconds": round(seconds, 3), "peak_rss_bytes": peak}))
 
 
-def train(options: argparse.Namespace) -> None:
-    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "pytorch"))
-    import torch
+def batch_of(options: argparse.Namespace) -> tuple[Any, Any]:
+    random = np.random.default_rng(1)
+    x = random.normal(size=(options.batch, *SIZES[options.model])).astype(np.float32)
+    return x, random.integers(0, 10, options.batch)
 
+
+def our_step(graph: Any, options: argparse.Namespace) -> tuple[Call, Any]:
     import thimble as tb
+
+    x, labels = batch_of(options)
+    trainer = tb.Trainer(graph, optimizer=tb.SGD(lr=0.01), batch=options.batch, threads=1)
+    samples = {"x": np.ascontiguousarray(np.transpose(x, (0, 2, 3, 1))), "label": labels.astype(np.int32)}
+    return lambda: trainer.step(samples), trainer
+
+
+def torch_module(model: str) -> Any:
+    import torch
 
     class Scores(torch.nn.Module):
         """The module's forward is the loss; this one's gives the scores."""
 
-        def __init__(self, model: Any) -> None:
+        def __init__(self) -> None:
             super().__init__()
-            self.model = model
+            self.model = importlib.import_module(model).Model()
 
         def forward(self, x: Any) -> Any:
             return self.model.logits(x)
 
-    torch.set_num_threads(1)
-    size = {"mobilenetv2": (3, 96, 96), "resnet18": (3, 32, 32)}[options.model]
-    module = Scores(importlib.import_module(options.model).Model())
-    random = np.random.default_rng(1)
-    x = random.normal(size=(options.batch, *size)).astype(np.float32)
-    labels = random.integers(0, 10, options.batch)
-    graph = tb.from_torch(module, torch.from_numpy(x[:1]))
-    graph = tb.adapt(graph, loss="softmax_cross_entropy", label="label")
-    trainer = tb.Trainer(graph, optimizer=tb.SGD(lr=0.01), batch=options.batch, threads=1)
-    samples = {"x": np.ascontiguousarray(np.transpose(x, (0, 2, 3, 1))), "label": labels.astype(np.int32)}
+    return Scores()
+
+
+def torch_step(module: Any, options: argparse.Namespace, channels_last: bool) -> Call:
+    import torch
+
+    x, labels = batch_of(options)
     optimizer = torch.optim.SGD(module.parameters(), lr=0.01)
     images, digits = torch.from_numpy(x), torch.from_numpy(labels)
+    if channels_last:
+        images = images.contiguous(memory_format=torch.channels_last)
     module.train()
 
     def step() -> None:
@@ -152,16 +169,60 @@ def train(options: argparse.Namespace) -> None:
         torch.nn.functional.cross_entropy(module(images), digits).backward()
         optimizer.step()
 
-    last = images.contiguous(memory_format=torch.channels_last)
+    return step
 
-    def step_channels_last() -> None:
-        optimizer.zero_grad()
-        torch.nn.functional.cross_entropy(module(last), digits).backward()
-        optimizer.step()
 
-    best = in_turns({"thimble": lambda: trainer.step(samples), "pytorch": step,
-                     "pytorch_channels_last": step_channels_last}, options.rounds, options.seconds)
+def peak(options: argparse.Namespace) -> None:
+    """What a few steps allocate above the imports, in a process of its own with count_malloc.so preloaded."""
+    counted = ctypes.CDLL(None)
+    counted.count_malloc_live.restype = counted.count_malloc_peak.restype = ctypes.c_long
+    if options.side == "thimble":
+        import thimble as tb
+
+        before = counted.count_malloc_live()
+        step, _ = our_step(tb.load_model(options.file), options)
+    else:
+        sys.path.insert(0, str(PYTORCH))
+        import torch
+
+        torch.set_num_threads(1)
+        importlib.import_module(options.model)
+        before = counted.count_malloc_live()
+        step = torch_step(torch_module(options.model), options, options.side == "pytorch_channels_last")
+    for _ in range(MEMORY_STEPS):
+        step()
+    print(counted.count_malloc_peak() - before)
+
+
+def peaks(graph: Any, options: argparse.Namespace) -> dict[str, int]:
+    import thimble as tb
+
+    with tempfile.TemporaryDirectory() as folder:
+        library, file = f"{folder}/count_malloc.so", f"{folder}/m.safetensors"
+        subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", library, PYTORCH / "count_malloc.c"], check=True)
+        tb.save_model(graph, file)
+        words = ["--model", options.model, "--batch", str(options.batch), "--file", file]
+        return {side: int(subprocess.run([sys.executable, __file__, "peak", side, *words], check=True, text=True,
+                                         stdout=subprocess.PIPE, env={**os.environ, "LD_PRELOAD": library}).stdout)
+                for side in ("thimble", "pytorch", "pytorch_channels_last")}
+
+
+def train(options: argparse.Namespace) -> None:
+    sys.path.insert(0, str(PYTORCH))
+    import torch
+
+    import thimble as tb
+
+    torch.set_num_threads(1)
+    module = torch_module(options.model)
+    graph = tb.from_torch(module, torch.zeros(1, *SIZES[options.model]))
+    graph = tb.adapt(graph, loss="softmax_cross_entropy", label="label")
+    allocated = peaks(graph, options)
+    step, trainer = our_step(graph, options)
+    best = in_turns({"thimble": step, "pytorch": torch_step(module, options, False),
+                     "pytorch_channels_last": torch_step(module, options, True)}, options.rounds, options.seconds)
     print(json.dumps({"model": options.model, "batch": options.batch, "ms": {k: round(v, 3) for k, v in best.items()},
+                      "allocated_peak_bytes": allocated,
                       "planned_peak_bytes": trainer.plan().planned_peak_bytes}))
 
 
@@ -177,10 +238,16 @@ def main() -> None:
     two.add_argument("--mb", type=float, default=100.0)
     two.set_defaults(run=onnx_import)
     three = commands.add_parser("train")
-    three.add_argument("model", choices=("mobilenetv2", "resnet18"))
+    three.add_argument("model", choices=SIZES)
     three.add_argument("--batch", type=int, default=8)
     three.add_argument("--seconds", type=float, default=2.0)
     three.set_defaults(run=train)
+    four = commands.add_parser("peak")  # what train runs
+    four.add_argument("side")
+    four.add_argument("--model", choices=SIZES)
+    four.add_argument("--batch", type=int)
+    four.add_argument("--file")
+    four.set_defaults(run=peak)
     for command in (one, two, three):
         command.add_argument("--rounds", type=int, default=6)
     options = parser.parse_args()
