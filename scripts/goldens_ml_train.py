@@ -56,6 +56,7 @@ def basic_layers():
     after_pre("cross_softmax", "activation|activation=softmax", lambda p, x: x, loss="cross")
     after_pre("cross_softmax_of_rows", "activation|activation=softmax", lambda p, x: x, loss="cross",
               inputs=((1, 2, 4),))
+    after_pre("kld", "activation|activation=softmax", lambda p, x: x, loss="kld", inputs=((1, 2, 4),))
     after_pre("cross_sigmoid", ["fully_connected|name=l|unit=1", "activation|activation=sigmoid"], dense,
               [("l:weight", (1, 1, 4, 1)), ("l:bias", (1, 1, 1, 1))], loss="cross", label=[1, 1, 1])
     for name, function in {

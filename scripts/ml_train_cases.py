@@ -61,6 +61,9 @@ def case(name, layers, weights, function, inputs=((1, 1, 4),), loss="mse", optim
     if loss == "cross":
         t = F.one_hot(torch.arange(BATCH * math.prod(target[:-1])) % target[-1], target[-1])
         t = t.float().reshape(BATCH, *target)
+    if loss == "kld":  # half for the last, the rest for all others
+        t = torch.full((BATCH, *target), 0.5 / (target[-1] - 1))
+        t[..., -1] = 0.5
     states = [{} for _ in params]
     losses = []
     for step in range(1, STEPS + 1):
@@ -87,7 +90,7 @@ def case(name, layers, weights, function, inputs=((1, 1, 4),), loss="mse", optim
             for n, v in moving.items():
                 params[n].copy_(v)
     output = function(params, x, False)
-    if loss == "cross":
+    if loss in ("cross", "kld"):
         output = output.softmax(-1) if output.shape[-1] > 1 else output.sigmoid()
     CASES.append({
         "name": name, "layers": layers, "inputs": [list(d) for d in inputs], "label": target,
@@ -100,6 +103,8 @@ def case(name, layers, weights, function, inputs=((1, 1, 4),), loss="mse", optim
 def criterion(loss, y, t):
     if loss == "mse":
         return ((y - t) ** 2).mean()
+    if loss == "kld":
+        return F.kl_div(y.log_softmax(-1), t, reduction="sum") / BATCH
     if y.shape[-1] > 1:
         return -(t * y.log_softmax(-1)).sum() / BATCH
     return F.binary_cross_entropy_with_logits(y, t)

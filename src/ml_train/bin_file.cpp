@@ -1,5 +1,5 @@
-// BIN files: weights, what the optimizer keeps, and where the training stands. Raw float32, little
-// endian; the guide describes the layout.
+// BIN files: weights, what the optimizer keeps, and where the training stands. Raw float32 (weights
+// also float16), little endian; the guide describes the layout.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <span>
 #include <stdexcept>
 
 #include "ml_train/model_node.h"
@@ -56,7 +57,7 @@ class BinFile {
 
   void save(const std::string& path) {
     std::string bytes;
-    for (Weight* weight : order_) append_floats(bytes, model_.weights_->read(*weight));
+    for (Weight* weight : order_) append_weight(bytes, model_.weights_->read(*weight));
     const bool has_moments =
         model_.trainer_ && model_.optimizer_ && model_.optimizer_->getType() == "adam";
     if (has_moments) {
@@ -76,7 +77,7 @@ class BinFile {
   void load(const std::string& path) {
     const std::string bytes = read_file(path);
     size_t needed = 0;
-    for (const Weight* weight : order_) needed += bytes_of(*weight);
+    for (const Weight* weight : order_) needed += weight_bytes(*weight);
     if (bytes.size() < needed) {
       throw std::invalid_argument("[" + path + "] has " + std::to_string(bytes.size()) +
                                   " bytes, and the weights of this model have " +
@@ -108,6 +109,14 @@ class BinFile {
   }
   static void append_floats(std::string& to, const std::vector<float>& values) {
     to.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
+  }
+  [[nodiscard]] size_t weight_bytes(const Weight& weight) const {
+    return bytes_of(weight) / (half_ ? 2 : 1);
+  }
+  void append_weight(std::string& to, const std::vector<float>& values) const {
+    if (!half_) return append_floats(to, values);
+    const Array rounded = Array(values).cast(DType::f16);
+    to.append(reinterpret_cast<const char*>(rounded.bytes().data()), rounded.bytes().size());
   }
   [[nodiscard]] bool is_adam() const { return model_.optimizer_->getType() == "adam"; }
 
@@ -141,7 +150,16 @@ class BinFile {
 
   void read_weights(const std::string& bytes) {
     size_t at = 0;
-    for (Weight* weight : order_) at = read_into(bytes, at, *weight, {});
+    for (Weight* weight : order_) {
+      if (!half_) {
+        at = read_into(bytes, at, *weight, {});
+        continue;
+      }
+      const std::span<const char> part(bytes.data() + at, weight_bytes(*weight));
+      const Array values = Array::view(DType::f16, {weight->elements()}, std::as_bytes(part));
+      model_.weights_->write(*weight, values.floats());
+      at += part.size();
+    }
   }
 
   size_t read_into(const std::string& bytes, size_t at, Weight& weight, const std::string& state) {
@@ -167,6 +185,7 @@ class BinFile {
   }
 
   ModelNode& model_;
+  const bool half_ = model_.stores_half_weights();
   std::vector<Weight*> order_;
 };
 

@@ -3,6 +3,8 @@
 #include <thimble/ops/affine.h>
 #include <thimble/ops/binary_cross_entropy_with_logits.h>
 #include <thimble/ops/gaussian_kl.h>
+#include <thimble/ops/kl_divergence.h>
+#include <thimble/ops/log_softmax.h>
 #include <thimble/ops/mse.h>
 #include <thimble/ops/reparametrize.h>
 #include <thimble/ops/reshape.h>
@@ -39,6 +41,18 @@ void build_cross_softmax(LayerBuild& b) {
   const Value x = b.plain();
   if (b.shared().training) {
     b.add_loss(softmax_cross_entropy(x, b.label(b.dim()), {.reduction = Reduction::batch_mean}));
+  }
+  b.put_plain(softmax(x), b.dim());
+}
+
+// The divergence of the label's distribution over the width from the softmax of the input, the mean
+// over samples.
+void build_kld(LayerBuild& b) {
+  b.require_inputs(1, 1);
+  const Value x = b.plain();
+  if (b.shared().training) {
+    b.add_loss(
+        kl_divergence(log_softmax(x), b.label(b.dim()), {.reduction = Reduction::batch_mean}));
   }
   b.put_plain(softmax(x), b.dim());
 }
@@ -82,6 +96,7 @@ void add_loss_layers(std::vector<LayerKind>& kinds) {
   loss("mse", LAYER_LOSS_MSE, build_mse);
   loss("cross_sigmoid", LAYER_LOSS_CROSS_ENTROPY_SIGMOID, build_cross_sigmoid);
   loss("cross_softmax", LAYER_LOSS_CROSS_ENTROPY_SOFTMAX, build_cross_softmax);
+  loss("kld", -3, build_kld);
   loss("constant_derivative", LAYER_LOSS_CONSTANT_DERIVATIVE, build_constant_derivative);
   loss("vae_loss", -1, build_vae_loss);
   kinds.push_back({"bottleneck", -2, {}, build_bottleneck});

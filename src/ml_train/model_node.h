@@ -89,6 +89,8 @@ class ModelNode : public ml::train::Model {
   [[nodiscard]] const OptimizerNode* optimizer() const { return optimizer_.get(); }
   [[nodiscard]] std::shared_ptr<DatasetNode> dataset(ml::train::DatasetModeType mode) const;
   [[nodiscard]] TrainerOptions trainer_options() const;
+  // Whether BIN files have weights of FP16. In memory they are FP32.
+  [[nodiscard]] bool stores_half_weights() const;
   // The properties that these follow from.
   [[nodiscard]] std::vector<std::string> training_settings() const;
   [[nodiscard]] NetworkSettings settings() const;

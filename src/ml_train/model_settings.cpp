@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <stdexcept>
 
 #include "ml_train/model_node.h"
@@ -11,7 +12,7 @@ namespace thimble::ml_train {
 namespace {
 
 constexpr Property kModel[] = {
-    {"loss", Kind::choice, nullptr, "cross mse"},
+    {"loss", Kind::choice, nullptr, "cross mse kld"},
     {"input_layers", Kind::connections},
     {"label_layers", Kind::names},
     {"clip_grad_by_norm", Kind::real},
@@ -38,8 +39,24 @@ constexpr Property kTrain[] = {
     {"model_tensor_type", Kind::text, "FP32-FP32"},
 };
 
-// Weights of FP32, activations and gradients of FP16.
-constexpr const char* kHalfTensors = "fp32-fp16";
+// Which tensors have 16 bits.
+struct HalfTensors {
+  bool weights = false;
+  bool activations = false;  // and gradients
+};
+
+// Of "FP16-FP32": weights, then activations. None: another type.
+std::optional<HalfTensors> half_tensors(const std::string& text) {
+  const std::string type = lower(without_blanks(text));
+  for (const bool weights : {false, true}) {
+    for (const bool activations : {false, true}) {
+      const std::string name =
+          std::string(weights ? "fp16" : "fp32") + (activations ? "-fp16" : "-fp32");
+      if (type == name) return HalfTensors{weights, activations};
+    }
+  }
+  return std::nullopt;
+}
 
 // "65536", "2MiB", "1.5 GiB".
 int64_t bytes_of(const std::string& text) {
@@ -80,17 +97,11 @@ std::vector<ParamGroup> groups_of(const WeightStore& weights, bool decouples) {
 
 void ModelNode::set_property(const std::string& key, const std::string& value) {
   if (key == "memory_budget") static_cast<void>(bytes_of(value));
-  if (key == "loss" && lower(without_blanks(value)) == "kld") {
-    throw nntrainer::exception::not_supported(
-        "[model] loss=kld: NNTrainer has no layer of this loss either; there are cross and mse, "
-        "and the layer vae_loss, which has a divergence");
-  }
   if (key == "model_tensor_type") {
-    const std::string type = lower(without_blanks(value));
-    if (type != "fp32-fp32" && type != kHalfTensors) {
+    if (!half_tensors(value)) {
       throw nntrainer::exception::not_supported(
           "[model] model_tensor_type=" + value +
-          ": weights are FP32, and activations and gradients FP32 or FP16: FP32-FP32, FP32-FP16");
+          ": weights and activations are FP32 or FP16, such as FP32-FP32 or FP16-FP16");
     }
   }
   if (key == "loss_scale") {
@@ -105,6 +116,10 @@ void ModelNode::set_property(const std::string& key, const std::string& value) {
 
 std::span<const Property> model_properties() { return kModel; }
 std::span<const Property> train_properties() { return kTrain; }
+
+bool ModelNode::stores_half_weights() const {
+  return half_tensors(props_.choice("model_tensor_type"))->weights;
+}
 
 NetworkSettings ModelNode::settings() const {
   NetworkSettings settings;
@@ -163,11 +178,12 @@ TrainerOptions ModelNode::trainer_options() const {
   if (const double limit = clip_of(props_, nodes_); limit > 0.0) {
     options.clip = GradientClip::by_global_norm(limit);
   }
-  if (lower(without_blanks(props_.choice("model_tensor_type"))) == kHalfTensors) {
+  if (half_tensors(props_.choice("model_tensor_type"))->activations) {
     options.precision = DType::f16;
     if (props_.given("loss_scale")) options.loss_scaling.initial = props_.real("loss_scale");
   } else if (props_.real("loss_scale") != 1.0) {
-    throw std::invalid_argument("[model] loss_scale is for model_tensor_type=FP32-FP16");
+    throw std::invalid_argument(
+        "[model] loss_scale is for activations of FP16: model_tensor_type=FP32-FP16");
   }
   options.batch = batch_size();
   options.threads = static_cast<int>(props_.count("threads"));

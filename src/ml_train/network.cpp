@@ -140,11 +140,13 @@ class Realizer {
       const bool is_activation = nodes_[i].layer->getType() == "activation";
       const std::string last =
           is_activation ? nodes_[i].layer->props().choice("activation") : "no activation";
-      if (last != "softmax" && last != "sigmoid") {
-        fail(nodes_[i].layer->props().owner(),
-             "loss=cross needs softmax or sigmoid at the end, and there is " + last);
+      const bool is_kld = settings_.loss == "kld";
+      if (last != "softmax" && (is_kld || last != "sigmoid")) {
+        fail(nodes_[i].layer->props().owner(), "loss=" + settings_.loss + " needs softmax" +
+                                                   (is_kld ? "" : " or sigmoid") +
+                                                   " at the end, and there is " + last);
       }
-      const std::string type = "cross_" + last;
+      const std::string type = is_kld ? "kld" : "cross_" + last;
       nodes_[i] = made_node(type, type + std::to_string(counter++), {}, nodes_[i].inputs);
     }
   }

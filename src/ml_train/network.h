@@ -21,7 +21,7 @@ struct Node {
 // How a network is made from its declaration.
 struct NetworkSettings {
   bool training = true;                   // append a loss
-  std::string loss;                       // "mse", "cross" or empty
+  std::string loss;                       // "mse", "cross", "kld" or empty
   std::vector<std::string> input_layers;  // sources, in the order of inputs; empty: as they come
   std::vector<std::string> label_layers;
   std::optional<NewRows> rows;  // computes some rows of sequences instead of whole samples

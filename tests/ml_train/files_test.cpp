@@ -70,6 +70,20 @@ TEST(ml_train_files, writes_the_documented_bytes_and_reads_them) {
   EXPECT_EQ(bytes_of(folder / "weights.bin"), bytes.substr(0, 24));
   EXPECT_EQ(infers->train(), ML_ERROR_INVALID_PARAMETER);
 
+  // Weights of FP16 take two bytes each.
+  auto half = small_model("sgd", {"model_tensor_type=FP16-FP32"});
+  half->save(folder / "half.bin");
+  EXPECT_EQ(bytes_of(folder / "half.bin").size(), 6 * 2U + 8U);
+  const std::vector<float> exact = weights_of(*half);
+  half->load(folder / "half.bin");
+  const std::vector<float> rounded = weights_of(*half);
+  EXPECT_NE(rounded, exact);
+  for (size_t i = 0; i < exact.size(); ++i) {
+    EXPECT_NEAR(rounded[i], exact[i], std::abs(exact[i]) / 2048) << i;
+  }
+  half->save(folder / "again.bin");
+  EXPECT_EQ(bytes_of(folder / "again.bin"), bytes_of(folder / "half.bin"));
+
   std::ofstream(folder / "short.bin", std::ios::binary) << bytes.substr(0, 23);
   EXPECT_NE(message_of([&] { other->load(folder / "short.bin"); }).find("have 24"),
             std::string::npos);

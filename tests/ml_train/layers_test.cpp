@@ -170,9 +170,13 @@ class GoldenRun {
     }
     const size_t label = product(golden_["label"]);
     samples_.labels.push_back(numbers(kBatch * label, 20.0));
-    if (golden_["loss"] != "cross") return;
     auto& classes = samples_.labels[0];
     const auto width = golden_["label"].back().get<size_t>();
+    if (golden_["loss"] == "kld") {
+      const float each = 0.5F / static_cast<float>(width - 1);
+      for (size_t i = 0; i < classes.size(); ++i) classes[i] = i % width == width - 1 ? 0.5F : each;
+    }
+    if (golden_["loss"] != "cross") return;
     for (size_t i = 0; i < classes.size(); ++i)
       classes[i] = i % width == i / width % width ? 1.0F : 0.0F;
   }
@@ -211,6 +215,7 @@ TEST(ml_train_layer_types, are_all_compared) {
                                 "mse",            // the loss of most cases
                                 "cross_sigmoid",  // loss=cross
                                 "cross_softmax",  // loss=cross
+                                "kld",            // loss=kld
                                 "constant_derivative",
                                 "preprocess_flip",  // other_layers_test.cpp
                                 "preprocess_translate",
