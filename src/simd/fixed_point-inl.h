@@ -11,6 +11,8 @@
 
 #include <cstdint>
 
+#include "simd/requantize.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace thimble::simd::HWY_NAMESPACE {
 
@@ -43,6 +45,38 @@ HWY_INLINE V fixed_shift_down(V v, V shift) {
   const auto up = hn::Gt(hn::And(v, mask), threshold);
   return hn::Sub(hn::Shr(v, shift), hn::VecFromMask(d, up));
 }
+
+// A factor of fixed point with a shift down, the same in every lane.
+class FixedFactor {
+ public:
+  explicit FixedFactor(const quantized_factor& f)
+      : multiplier_(f.multiplier),
+        up_((int64_t{1} << 30) + (f.shift < 0 ? int64_t{1} << (30 - f.shift) : 0)),
+        less_(f.shift < 0 ? int64_t{1} << 31 : 0),
+        shift_(31 - f.shift) {}
+
+  // quantized_times. With s > 0 shifts it is (h + 2^(s-1) - [h < 0]) >> s of h = (v * multiplier +
+  // 2^30) >> 31, and so (v * multiplier + 2^30 + 2^(30+s) - [v < 0] 2^31) >> (31 + s): h is below 0
+  // where v is, except for -1 * 2^30, of which both are 0.
+  template <class V>
+  HWY_INLINE V times(V v) const {
+    const hn::DFromV<V> d;
+    const hn::Repartition<int64_t, decltype(d)> wide;
+    const auto half = [&](V x) HWY_ATTR {
+      const auto product = hn::MulEven(x, hn::Set(d, multiplier_));
+      const auto less = hn::And(hn::BroadcastSignBit(product), hn::Set(wide, less_));
+      return hn::ShiftRightSame(hn::Sub(hn::Add(product, hn::Set(wide, up_)), less), shift_);
+    };
+    const auto even = half(v);
+    const auto odd = half(hn::Shuffle2301(v));
+    return hn::OddEven(hn::BitCast(d, hn::ShiftLeft<32>(odd)), hn::BitCast(d, even));
+  }
+
+ private:
+  int32_t multiplier_;
+  int64_t up_, less_;
+  int shift_;
+};
 #endif
 
 }  // namespace thimble::simd::HWY_NAMESPACE

@@ -2,11 +2,14 @@
 #include <thimble/ops/quantized_average_pool2d.h>
 #include <thimble/ops/reshape.h>
 
+#include <algorithm>
+
 #include "ir/function_def.h"
 #include "ir/graph.h"
 #include "ops/families/pool/pool.h"
 #include "ops/families/quantized/quantized.h"
 #include "ops/quantized_average_pool2d/dims.h"
+#include "parallel/thread_pool.h"
 
 #define THIMBLE_OP quantized_average_pool2d
 #include "ops/families/builder/both_precisions.h"
@@ -36,6 +39,49 @@ ir::Params params(const ir::KernelContext& c) {
   d.count_include_pad = attrs.count_include_pad ? 1 : 0;
   return quantized_average_pool2d_dims{d, zero_point_of(*c.inputs[0]),
                                        attrs.requantization == Requantization::fixed_point ? 1 : 0};
+}
+
+constexpr int kChannels = 64;  // that are added at once
+
+// sums[c] += x[c]. Of a known number of channels, so that the compiler adds vectors.
+void add_channels(int32_t* sums, const int8_t* x, int count) {
+  if (count == kChannels) {
+    for (int c = 0; c < kChannels; ++c) sums[c] += x[c];
+  } else {
+    for (int c = 0; c < count; ++c) sums[c] += x[c];
+  }
+}
+
+void fast(int8_t* y, const int8_t* x, const quantized_average_pool2d_dims* dims,
+          parallel::ThreadPool& pool) {
+  const pool_dims& d = dims->pool;
+  constexpr int64_t kMostCells = 1 << 23;  // whose sum fits int32
+  if (int64_t{d.r} * d.s > kMostCells) return f32::quantized_average_pool2d_ref(y, x, dims);
+  pool.run(int64_t{d.n} * d.p, [&](int64_t line) {
+    const int8_t* const image = x + line / d.p * d.h * d.w * d.c;
+    int8_t* to = y + line * d.q * d.c;
+    const auto p = static_cast<int>(line % d.p);
+    const pool_range rows = pool_cells(p, d.stride_h, d.pad_top, 1, d.r, d.h);
+    for (int q = 0; q < d.q; ++q) {
+      const pool_range columns = pool_cells(q, d.stride_w, d.pad_left, 1, d.s, d.w);
+      const int64_t count = average_pool2d_count(p, q, rows, columns, &d);
+      const int64_t inside = int64_t{rows.end - rows.begin} * (columns.end - columns.begin);
+      const int64_t padding = (count - inside) * dims->zero_point;
+      for (int first = 0; first < d.c; first += kChannels) {
+        const int channels = std::min(kChannels, d.c - first);
+        int32_t sums[kChannels] = {};
+        for (int row = rows.begin; row < rows.end; ++row) {
+          const int8_t* cell = image + (int64_t{row} * d.w + columns.begin) * d.c + first;
+          for (int column = columns.begin; column < columns.end; ++column, cell += d.c) {
+            add_channels(sums, cell, channels);
+          }
+        }
+        for (int c = 0; c < channels; ++c) {
+          *to++ = static_cast<int8_t>(quantized_quotient(sums[c] + padding, count, dims->away));
+        }
+      }
+    }
+  });
 }
 
 // Means of int8 are within int8: nothing is clamped.
@@ -71,6 +117,7 @@ const OpDef& quantized_average_pool2d_op() {
           .params = params,
           .ref = ir::kernel_fn<&f32::quantized_average_pool2d_ref>(),
           .ref64 = ir::kernel_fn<&f64::quantized_average_pool2d_ref>(),
+          .fast = ir::kernel_fn<&fast>(),
           .any_type = true,
       },
   };

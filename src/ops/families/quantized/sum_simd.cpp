@@ -17,7 +17,17 @@ class SumOfVectors {
   using I8 = hn::Rebind<int8_t, I32>;
   using VecI = hn::Vec<I32>;
 
-  SumOfVectors(const quantized_sum_dims& d, int32_t sign) : d_(d), sign_(sign) {}
+  SumOfVectors(const quantized_sum_dims& d, int32_t sign)
+      : d_(d),
+        sign_(sign)
+#if HWY_TARGET != HWY_SCALAR
+        ,
+        a_(d.a_factor),
+        b_(d.b_factor),
+        y_(d.y_factor)
+#endif
+  {
+  }
 
   static size_t lanes() { return hn::Lanes(I32()); }
 
@@ -45,21 +55,17 @@ class SumOfVectors {
 #if HWY_TARGET == HWY_SCALAR
     return hn::Add(left, right);  // goes one by one
 #else
-    const VecI a = times(hn::ShiftLeft<20>(left), d_.a_factor);
-    const VecI b = times(hn::ShiftLeft<20>(right), d_.b_factor);
-    return times(sign_ < 0 ? hn::Sub(a, b) : hn::Add(a, b), d_.y_factor);
+    const VecI a = a_.times(hn::ShiftLeft<20>(left));
+    const VecI b = b_.times(hn::ShiftLeft<20>(right));
+    return y_.times(sign_ < 0 ? hn::Sub(a, b) : hn::Add(a, b));
 #endif
   }
-#if HWY_TARGET != HWY_SCALAR
-  static HWY_INLINE VecI times(VecI v, const quantized_factor& f) {
-    const I32 d;
-    return simd::HWY_NAMESPACE::fixed_shift_down(
-        simd::HWY_NAMESPACE::fixed_high_product(v, hn::Set(d, f.multiplier)), hn::Set(d, -f.shift));
-  }
-#endif
 
   quantized_sum_dims d_;
   int32_t sign_;
+#if HWY_TARGET != HWY_SCALAR
+  simd::HWY_NAMESPACE::FixedFactor a_, b_, y_;  // of fixed point
+#endif
 };
 
 // Elements [0, n); returns how many of them are done: whole vectors.
