@@ -19,10 +19,17 @@ class PyPredictor {
       : model_(graph.ir()), batch_(batch), runner_(threads) {
     const train::GivenValues given(model_);
     if (batch < 1) throw Error("batch", "expected 1 or more, got " + std::to_string(batch));
-    runner_.add({0, batch_}, train::inference_graph(model_, batch_, false));
+    runner_.add_inference({0, batch_}, train::inference_graph(model_, batch_, false));
     runner_.seal();
     runner_.store().initialize(0);
     given.write_to(runner_.store());
+    int inputs = 0;
+    for (const ir::ValueData& value : model_.values) {
+      if (value.role != ir::Role::input) continue;
+      ++inputs;
+      if (!is_packed(value.type.dtype)) input_ = &value;
+    }
+    if (inputs != 1) input_ = nullptr;
     try {
       given.require_all(model_);
     } catch (const Error& error) {
@@ -34,12 +41,45 @@ class PyPredictor {
     const auto stream =
         stream_from(data, {.batch = batch_, .shuffle = false, .training = false}, true);
     PredictedRows rows(model_, stream->samples());
+    note_changes();
     {
       const nb::gil_scoped_release release;
       const std::lock_guard lock(running_);
       run(*stream, rows);
     }
     return std::move(rows).finish();
+  }
+
+  // The same of an array of the only input, if it needs no conversion; else none.
+  nb::object predict_array(nb::handle given) {
+    InputArray array;
+    if (input_ == nullptr || !nb::try_cast(given, array, false) || !fits(array)) return nb::none();
+    const auto samples = static_cast<int64_t>(array.shape(0));
+    PredictedRows rows(model_, samples);
+    note_changes();
+    {
+      const nb::gil_scoped_release release;
+      const std::lock_guard lock(running_);
+      run(static_cast<const std::byte*>(array.data()), samples, rows);
+    }
+    return std::move(rows).finish();
+  }
+
+  // Arrays over the parameters and states, through which they may change.
+  nb::dict tensors(nb::handle self) {
+    struct View {
+      nb::object predictor;
+      std::shared_ptr<int64_t> count;
+    };
+    auto* const view = new View{nb::borrow(self), views_};
+    ++*views_;
+    may_have_changed_ = true;
+    const nb::capsule owner(view, [](void* p) noexcept {
+      auto* const held = static_cast<View*>(p);
+      --*held->count;
+      delete held;
+    });
+    return model_tensors(model_, store(), owner);
   }
 
   // Throws Error where the graph has no values for a parameter or state.
@@ -56,20 +96,57 @@ class PyPredictor {
     train::Feed feed(model_, stream, false);
     stream.start(0, 0);
     while (const data::Batch* batch = stream.next()) {
-      train::Runnable* runnable = runner_.find({0, batch->count});
-      if (runnable == nullptr) {
-        runnable =
-            &runner_.extend({0, batch->count}, train::inference_graph(model_, batch->count, false));
-      }
-      feed.copy(*batch, {0, batch->count}, *runnable->session);
-      static_cast<void>(runnable->session->run());
-      rows.append(*runnable->session, batch->count);
+      exec::Session& session = session_for(batch->count);
+      feed.copy(*batch, {0, batch->count}, session);
+      static_cast<void>(session.run());
+      rows.append(session, batch->count);
     }
+  }
+
+  void run(const std::byte* from, int64_t samples, PredictedRows& rows) {
+    for (int64_t first = 0; first < samples; first += batch_) {
+      if (first > 0) check_signals();
+      const int64_t count = std::min(batch_, samples - first);
+      exec::Session& session = session_for(count);
+      const std::span<std::byte> to = session.source(input_->name);  // empty: nothing reads it
+      std::copy_n(from, to.size(), to.begin());
+      from += to.size();
+      static_cast<void>(session.run());
+      rows.append(session, count);
+    }
+  }
+
+  exec::Session& session_for(int64_t count) {
+    train::Runnable* const known = runner_.find({0, count});
+    if (known != nullptr) return *known->session;
+    return *runner_.extend({0, count}, train::inference_graph(model_, count, false)).session;
+  }
+
+  // Whether an array holds samples of the input as the session takes them.
+  [[nodiscard]] bool fits(const InputArray& array) const {
+    const Shape& shape = input_->type.shape;
+    bool same = array.dtype() == numpy_dtype(input_->type.dtype) &&
+                static_cast<int>(array.ndim()) == shape.rank();
+    for (int axis = 1; same && axis < shape.rank(); ++axis) {
+      same = static_cast<int64_t>(array.shape(static_cast<size_t>(axis))) == shape[axis];
+    }
+    return same;
+  }
+
+  // Writes through arrays are not seen: while there are such arrays, weights count as changed.
+  void note_changes() {
+    if (!may_have_changed_) return;
+    store().changed();
+    may_have_changed_ = *views_ > 0;
   }
 
   ir::Graph model_;
   int64_t batch_;
   train::Runner runner_;
+  // The only input, if its samples lie one after another as in NumPy's arrays; else null.
+  const ir::ValueData* input_ = nullptr;
+  std::shared_ptr<int64_t> views_ = std::make_shared<int64_t>(0);  // arrays over weights, as groups
+  bool may_have_changed_ = false;
   std::mutex running_;
   std::optional<Error> lacking_;
 };
@@ -83,13 +160,16 @@ void bind_predictor(nb::module_& m) {
       .def(
           "predict", &PyPredictor::predict, nb::arg("data"),
           nb::sig("def predict(self, data: object) -> dict[str, numpy.typing.NDArray[typing.Any]]"))
+      .def("predict_array", &PyPredictor::predict_array, nb::arg("data"),
+           nb::sig("def predict_array(self, data: object) -> dict[str, "
+                   "numpy.typing.NDArray[typing.Any]] | None"))
       .def("plan", &PyPredictor::plan)
       .def("require_values", &PyPredictor::require_values)
       .def(
           "tensors",
           [](const nb::handle_t<PyPredictor>& self) {
-            const auto& predictor = nb::cast<const PyPredictor&>(self);
-            return model_tensors(predictor.model(), predictor.store(), self);
+            auto& predictor = nb::cast<PyPredictor&>(self);
+            return predictor.tensors(self);
           },
           nb::sig("def tensors(self) -> dict[str, numpy.typing.NDArray[typing.Any]]"))
       .def(

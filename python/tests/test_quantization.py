@@ -201,3 +201,39 @@ def test_an_int8_model_is_adapted_to_other_classes() -> None:
         tb.adapt(int8, loss="nothing")
     with pytest.raises(TypeError, match="list of strings"):
         tb.adapt(int8, loss="mse", metrics="accuracy")
+
+
+def test_weights_may_change_between_predictions() -> None:
+    g = tb.Graph()
+    x = g.input("x", (2,), "i8", INPUT)
+    weight = g.parameter("w", (2, 2), dtype="i8", quantization=WEIGHT)
+    g.output("y", tb.quantized_dense(x, weight, scale=0.5, zero_point=1))
+    given = np.array([[3, 5]], np.int8)
+    first, second = np.array([[2, 4], [-6, 8]], np.int8), np.array([[0, 4], [0, 8]], np.int8)
+    predictor = tb.Predictor(g, {"w": first}, batch=1)
+    assert predictor.predict(given).tolist() == [[7, 12]]
+    view = predictor.parameters["w"]
+    assert predictor.predict(given).tolist() == [[7, 12]]
+    view[...] = second
+    assert predictor.predict(given).tolist() == [[6, 21]]
+    view[...] = first
+    del view
+    assert predictor.predict(given).tolist() == [[7, 12]]
+    predictor.load_state_dict({"w": second})
+    assert predictor.predict({"x": given}).tolist() == [[6, 21]]
+    assert predictor.predict(np.repeat(given, 3, axis=0)).tolist() == [[6, 21]] * 3
+    assert predictor.predict(given[:, ::-1]).tolist() == [[4, 13]]
+
+
+def test_arrays_keep_their_predictor() -> None:
+    predictor = tb.Predictor(layer_with_parameters(), {"w": np.array([[2, 4]], np.int8)}, batch=1)
+    view = predictor.parameters["w"]
+    del predictor
+    assert view.tolist() == [[2, 4]]
+
+
+def layer_with_parameters() -> tb.Graph:
+    g = tb.Graph()
+    weight = g.parameter("w", (1, 2), dtype="i8", quantization=INPUT)
+    g.output("y", tb.quantized_dense(g.input("x", (2,), "i8", INPUT), weight, scale=0.5))
+    return g

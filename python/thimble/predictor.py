@@ -53,8 +53,11 @@ class Predictor(Weights):
     def predict(self, data: Any, output: str | None = None) -> Any:
         """The graph's outputs for every sample, [samples, ...]: one array if the graph has one output
         or `output` names one, else a dictionary by name. data: as for a Trainer."""
-        source = Feeder(self._core.inputs(), {}, with_labels=False).source(data)
-        return chosen(self._core.predict(source), output)
+        results = self._core.predict_array(data)  # None where it must be converted
+        if results is None:
+            source = Feeder(self._core.inputs(), {}, with_labels=False).source(data)
+            results = self._core.predict(source)
+        return chosen(results, output)
 
     def plan(self) -> Plan:
         """The memory plan of a batch."""

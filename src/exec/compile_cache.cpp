@@ -105,10 +105,11 @@ void add_graph(Content& content, const ir::Graph& graph) {
 
 // Every option is named: a new option that is forgotten here does not compile.
 void add_options(Content& content, const CompileOptions& options) {
-  const auto& [threads, fast, optimize, budget] = options;
+  const auto& [threads, fast, optimize, prepared, budget] = options;
   content.add(threads);
   content.add(fast);
   content.add(optimize);
+  for (const ir::PreparedInputs& rule : prepared) content.add(std::string(rule.op->name));
   const auto& [bytes, swap, smallest, device, staging, in_file, times, saved, parts, explain,
                memo] = budget;
   static_cast<void>(memo);  // does not change the result

@@ -105,6 +105,7 @@ void Store::map(const Entry& entry, std::shared_ptr<const void> owner,
   entries_[at].mapping = Mapping::model_file;
   owners_[at] = std::move(owner);
   last_read_ = nullptr;
+  changed();
 }
 
 const Store::Entry* Store::find(const std::string& name) const {

@@ -91,7 +91,12 @@ class Store {
     make_writable(entry);
     write(room(entry));
     put(entry);
+    changed();
   }
+  // Says that contents have changed otherwise than by a step or by functions of this class.
+  void changed() { ++version_; }
+  // Rises with every change that is not made by a step.
+  [[nodiscard]] int64_t version() const { return version_; }
 
   // Lets a mapped entry be these bytes of a mapped file, which live as long as the owner. Sessions
   // that were made before have the old ones. Throws Error unless they are as many as the entry's.
@@ -123,6 +128,7 @@ class Store {
   std::vector<Held> held_;                                // those that no file could be made for
   std::string folder_;
   bool needs_folder_ = false;
+  int64_t version_ = 0;
   mutable const Entry* last_read_ = nullptr;  // a mapped one
   std::vector<Entry> entries_;
   std::vector<uint32_t> by_name_;  // indices of entries in the order of their names

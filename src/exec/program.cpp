@@ -123,7 +123,8 @@ std::shared_ptr<const Compiled> Program::compile(ir::Graph graph, const CompileO
     ir::verify(graph);
     std::vector<const Constants*> known;
     for (const Program* const sibling : siblings) known.push_back(&sibling->compiled_->constants);
-    const plan::ArenaOptions arena{options.threads, options.fast, options.optimize};
+    const plan::ArenaOptions arena{options.threads, options.fast, options.optimize,
+                                   options.prepared};
     ir::Graph step = options.optimize ? passes::optimize(graph) : std::move(graph);
     graph = {};  // frees memory before planning needs it
     const Contents contents(step);
@@ -161,7 +162,8 @@ Program::Program(ir::Graph graph, const CompileOptions& options,
     constants[id] = contents_of_sibling(siblings, {block->data(), size});
     if (!constants[id]) constants[id] = counted(block);
   }
-  data_ = program::build(compiled_->step, {options_.threads, options_.fast, options_.optimize},
+  data_ = program::build(compiled_->step,
+                         {options_.threads, options_.fast, options_.optimize, options_.prepared},
                          constants);
 }
 

@@ -24,7 +24,8 @@ struct CompileOptions {
   int threads = 1;
   bool fast = true;      // fast kernels where there are any, else the reference kernels
   bool optimize = true;  // fusion, folding, dead code elimination, order, buffers shared in place
-  plan::Budget budget;   // used only with optimize
+  ir::PreparedOps prepared = {};  // keep weights of these ops as their kernels read them
+  plan::Budget budget;            // used only with optimize
 };
 
 // A step ready to run. Immutable. Thread-safe.
@@ -98,6 +99,11 @@ class Session {
   [[nodiscard]] const program::Program& program() const { return program_; }
 
  private:
+  // Brings weights of a call into the form that its kernel reads.
+  struct Prepare {
+    const ir::PreparedInputs* rule;
+    ir::KernelCall call;
+  };
   struct Call {
     const ir::KernelFn* kernel;  // the program's
     ir::KernelCall call;
@@ -108,6 +114,9 @@ class Session {
   void place(const Store& store, std::span<std::byte> arena);
   void add_call(const program::Call& from, std::span<std::byte> arena, parallel::ThreadPool& pool);
   [[nodiscard]] int call_that_writes(int id) const;
+  void add_prepare(const program::Call& from, Call& call, size_t inputs);
+  // Brings weights into their forms again if they may have changed.
+  void prepare();
   void run_call(const Call& call);
   // Appends the inputs of a call, padded with nulls to the number that its op declares.
   void add_inputs(std::span<const int> ids, size_t declared);
@@ -120,11 +129,16 @@ class Session {
   [[nodiscard]] bool is_finite(int id) const;
 
   const program::Program& program_;
+  const Store& store_;
   std::vector<std::byte*> data_;  // of each tensor
   std::vector<int> in_file_;      // tensors in a mapped file, ascending
   std::vector<void*> pointers_;
   std::vector<Call> calls_;
   std::vector<TiledCall> tiled_;
+  Block forms_;  // that weights are brought into
+  int64_t forms_used_ = 0;
+  std::vector<Prepare> prepares_;
+  int64_t prepared_version_ = -1;  // of the store; -1: nothing is prepared yet
   SwapFile* swap_;
   int loss_call_ = -1;
 };

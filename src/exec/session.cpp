@@ -13,7 +13,7 @@ namespace thimble::exec {
 
 Session::Session(const program::Program& program, const Store& store, std::span<std::byte> arena,
                  parallel::ThreadPool& pool, SwapFile* swap)
-    : program_(program), swap_(swap) {
+    : program_(program), store_(store), swap_(swap) {
   if (static_cast<int64_t>(arena.size()) < program.arena_bytes) {
     throw Error("session", fmt::format("the arena has {} bytes, the plan needs {}", arena.size(),
                                        program.arena_bytes));
@@ -21,12 +21,16 @@ Session::Session(const program::Program& program, const Store& store, std::span<
   place(store, arena);
   // Calls hold pointers into pointers_: it must not grow once they are made.
   size_t pointers = 0;
+  int64_t forms = 0;
   for (const program::Call& call : program.calls) {
     pointers += call.outputs.size() + call.inputs.size() + call.op->signature.inputs.size();
+    forms += plan::aligned(call.prepared.bytes);
+    if (call.prepared.bytes > 0) pointers += 1 + call.op->signature.inputs.size();
     if (call.tiled) pointers += call.tiled->op->signature.inputs.size();
   }
   pointers_.reserve(pointers);
   calls_.reserve(program.calls.size());
+  forms_ = Block(forms);
   for (const program::Call& call : program.calls) add_call(call, arena, pool);
   if (program.loss) loss_call_ = call_that_writes(*program.loss);
 }
@@ -87,7 +91,31 @@ void Session::add_call(const program::Call& from, std::span<std::byte> arena,
                       static_cast<int>(gradient.size())});
     add_inputs(gradient, from.tiled->op->signature.inputs.size());
   }
+  if (from.prepared.bytes > 0) add_prepare(from, call, inputs);
   calls_.push_back(call);
+}
+
+// The inputs are the pointers from number `inputs` on. They stay those of the op in a copy, and the
+// call gets the form in the place of one.
+void Session::add_prepare(const program::Call& from, Call& call, size_t inputs) {
+  const ir::PreparedInputs& rule = *from.prepared.rule;
+  std::byte* const form = forms_.data() + forms_used_;
+  forms_used_ += plan::aligned(from.prepared.bytes);
+  Prepare prepare{&rule, call.call};
+  prepare.call.outputs = pointers_.data() + pointers_.size();
+  pointers_.push_back(form);
+  prepare.call.inputs = pointers_.data() + pointers_.size();
+  const size_t declared = from.op->signature.inputs.size();
+  for (size_t i = 0; i < declared; ++i) pointers_.push_back(pointers_[inputs + i]);
+  prepares_.push_back(prepare);
+  pointers_[inputs + static_cast<size_t>(rule.inputs[0])] = form;
+  call.kernel = &rule.kernel;
+}
+
+void Session::prepare() {
+  if (prepares_.empty() || prepared_version_ == store_.version()) return;
+  for (const Prepare& prepare : prepares_) prepare.rule->prepare(prepare.call);
+  prepared_version_ = store_.version();
 }
 
 int Session::call_that_writes(int id) const {
@@ -151,6 +179,7 @@ std::span<const std::byte> Session::metric(const std::string& name) const {
 }
 
 bool Session::run() {
+  prepare();
   const int count = static_cast<int>(calls_.size());
   for (int n = 0; n < count; ++n) {
     const Call& call = calls_[static_cast<size_t>(n)];
@@ -182,6 +211,7 @@ std::vector<double> Session::measure() {
   using Clock = std::chrono::steady_clock;
   std::vector<double> times(calls_.size(), 0.0);
   clear_sources();
+  prepare();
   for (size_t n = 0; n < calls_.size(); ++n) {
     const auto start = Clock::now();
     run_call(calls_[n]);
@@ -206,6 +236,7 @@ std::string Session::forward_non_finite() {
     const program::Tensor& tensor = program_.tensors[id];
     if (tensor.is_source && !is_finite(static_cast<int>(id))) return program::described(tensor);
   }
+  prepare();
   for (size_t n = 0; n < calls_.size(); ++n) {
     run_call(calls_[n]);
     if (calls_[n].waits && !swap_->error().empty()) return "";

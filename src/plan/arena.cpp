@@ -95,7 +95,11 @@ void pack_buffers(Plan& plan) {
   plan.arena_bytes = packing.peak_bytes;
 }
 
-void add_totals(const ir::Graph& graph, const std::set<std::string>& in_file, Plan& plan) {
+void add_totals(const ir::Graph& graph, const std::set<std::string>& in_file,
+                const ArenaOptions& options, Plan& plan) {
+  for (const ir::Node& node : graph.nodes) {
+    plan.constant_bytes += aligned(prepared_node(graph, node, options).bytes);
+  }
   for (const ir::ValueData& data : graph.values) {
     if (data.producer >= 0 || ir::is_mapped(data.role, data.type)) continue;
     const int64_t bytes = size_bytes(data.type.dtype, data.type.shape);
@@ -156,6 +160,24 @@ int64_t counted_bytes(const Plan& plan) {
   return plan.planned_peak_bytes - plan.constant_bytes - plan.constant_padding_bytes;
 }
 
+// Only of weights: other inputs change in every run, and mapped ones are not in memory.
+PreparedNode prepared_node(const ir::Graph& graph, const ir::Node& node,
+                           const ArenaOptions& options) {
+  const auto rule =
+      std::find_if(options.prepared.begin(), options.prepared.end(),
+                   [&node](const ir::PreparedInputs& each) { return each.op == node.op; });
+  if (rule == options.prepared.end() || !options.fast || node.tiled) return {};
+  for (const int i : rule->inputs) {
+    const int id = node.input(i);
+    if (id < 0) continue;
+    const ir::ValueData& data = nth(graph.values, id);
+    const bool is_weight = data.producer < 0 && ir::is_persistent(data.role);
+    if (!is_weight || ir::is_mapped(data.role, data.type)) return {};
+  }
+  const int64_t bytes = rule->bytes(kernel_params(graph, node));
+  return bytes > 0 ? PreparedNode{&*rule, bytes} : PreparedNode{};
+}
+
 int64_t workspace_bytes(const ir::Graph& graph, const ir::Node& node, const ArenaOptions& options) {
   if (node.tiled) {
     return workspace_bytes(tiled_loop(graph, node), *node.tiled->op, options.threads);
@@ -163,6 +185,9 @@ int64_t workspace_bytes(const ir::Graph& graph, const ir::Node& node, const Aren
   const ir::ChosenKernels kernels = ir::kernels_of(graph, node);
   const auto own = kernels.typed != nullptr ? kernels.typed->workspace : node.op->kernels.workspace;
   if (!kernels.widens && own == nullptr) return 0;
+  if (const PreparedNode prepared = prepared_node(graph, node, options); prepared.bytes > 0) {
+    return prepared.rule->workspace(kernel_params(graph, node), options.threads);
+  }
   return kernels.workspace(kernel_params(graph, node), options.threads, options.fast);
 }
 
@@ -194,7 +219,7 @@ Arena plan_arena(const ir::Graph& graph, const ArenaOptions& options,
   add_value_buffers(graph, sharing, in_file, arena);
   add_workspaces(graph, sequence, arena);
   pack_buffers(arena.plan);
-  add_totals(graph, in_file, arena.plan);
+  add_totals(graph, in_file, options, arena.plan);
   return arena;
 }
 

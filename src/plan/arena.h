@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ir/graph.h"
+#include "ir/prepared.h"
 
 namespace thimble::plan {
 
@@ -15,6 +16,8 @@ struct ArenaOptions {
   int threads = 1;       // workspaces may grow with it
   bool fast = true;      // count the workspaces of the fast kernels
   bool in_place = true;  // let outputs take over the buffers of dead inputs
+  // Ops whose weights are kept in the form that their kernels bring them into.
+  ir::PreparedOps prepared = {};
 };
 
 // The plan of an arena, and which buffers its values and workspaces have.
@@ -36,6 +39,15 @@ struct Arena {
 [[nodiscard]] int64_t workspace_bytes(const ir::Graph& graph, const ir::Node& node,
                                       const ArenaOptions& options);
 [[nodiscard]] std::vector<int64_t> workspaces(const ir::Graph& graph, const ArenaOptions& options);
+
+// How the weights of a node are kept beside the arena in the form that its kernel reads, and the
+// bytes of that form. Null, 0: they are not.
+struct PreparedNode {
+  const ir::PreparedInputs* rule = nullptr;
+  int64_t bytes = 0;
+};
+[[nodiscard]] PreparedNode prepared_node(const ir::Graph& graph, const ir::Node& node,
+                                         const ArenaOptions& options);
 
 // The parameters a node's kernels take, from its attributes and types.
 [[nodiscard]] ir::Params kernel_params(const ir::Graph& graph, const ir::Node& node);

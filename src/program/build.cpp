@@ -83,6 +83,7 @@ class Builder {
               .params = std::move(resolved.params),
               .inputs = node.inputs,
               .outputs = node.outputs,
+              .prepared = resolved.prepared,
               .tiled = std::move(resolved.tiled)};
     if (const int buffer = step_.arena.workspace_of_node[n]; buffer >= 0) {
       call.workspace = offset(buffer);

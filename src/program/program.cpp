@@ -22,6 +22,7 @@ Resolved resolve(const ir::Graph& graph, const ir::Node& node, const plan::Arena
   if (made.kernel == nullptr) throw Error(node.op->name, "has no kernel to run");
   made.params = plan::kernel_params(graph, node);
   made.workspace_bytes = plan::workspace_bytes(graph, node, options);
+  made.prepared = plan::prepared_node(graph, node, options);
   if (!node.tiled) return made;
   const ir::TiledGradient& tiled = *node.tiled;
   // Both kernels are the ops' own: no others compute parts.

@@ -61,6 +61,8 @@ struct Call {
   std::vector<int> outputs;
   int64_t workspace = -1;  // offset in the arena; -1: none
   int64_t workspace_bytes = 0;
+  // Weights that a session keeps in another form; not of programs from files.
+  plan::PreparedNode prepared = {};
   std::shared_ptr<const Tiles> tiled;  // null: one kernel
 
   // Inputs of the op itself, and those of a tiled update's gradient.
@@ -112,6 +114,7 @@ struct Resolved {
   ir::Params params;
   std::shared_ptr<const Tiles> tiled;  // null: one kernel
   int64_t workspace_bytes = 0;         // at least, on so many threads
+  plan::PreparedNode prepared = {};
 };
 
 // From a node of a planned graph. Throws Error where its op has no kernel.

@@ -23,14 +23,14 @@ namespace thimble::simd::HWY_NAMESPACE {
 // fields stay in registers: stores of int8 could change any object that others see.
 class Finish {
  public:
-  // folds: sums contain the bias. below_one: no factor is above 1.
-  Finish(const Int8Result& result, const Int8Scratch& s, bool folds, bool below_one)
+  Finish(const Int8Result& result, const Int8Scratch& s)
       : result_(result),
         s_(s),
-        folds_(folds),
+        folds_(s.factors->folds),
         is_fixed_(result.out.fixed_point != 0),
-        one_by_one_(is_fixed_ && (!below_one || lanes() == 1)),
-        only_scales_(!is_fixed_ && folds && below_one),
+        one_by_one_(is_fixed_ && (!s.factors->below_one || lanes() == 1)),
+        only_scales_(!is_fixed_ && folds_ && s.factors->below_one),
+        rounds_once_(is_fixed_ && s.factors->below_one),
         low_(static_cast<float>(result.out.low - result.out.zero_point)),
         high_(static_cast<float>(result.out.high - result.out.zero_point)) {}
 
@@ -38,11 +38,13 @@ class Finish {
 
   // k: the position in the scratch; first: its channel, of factors; count: channels stored.
   HWY_INLINE void store(VecI sum, int8_t* to, int k, int first, int count) const {
-    if (one_by_one_ || count != lanes()) return Finish(*this).store_few(sum, to, k, first, count);
-    const VecI y = result(sum, k);
+    if (one_by_one_) return Finish(*this).store_few(sum, to, k, first, count);
 #if HWY_TARGET == HWY_AVX3
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm512_cvtepi32_epi8(y.raw));
+    const __m512i all = _mm512_permutexvar_epi32(order(), narrow<1>(&sum, k));
+    store_some(_mm512_castsi512_si128(all), to, count);
 #else
+    if (count != lanes()) return Finish(*this).store_few(sum, to, k, first, count);
+    const VecI y = result(sum, k);
     hn::StoreU(hn::DemoteTo(I8(), y), I8(), to);
 #endif
   }
@@ -52,13 +54,15 @@ class Finish {
   HWY_INLINE void store_wide(const VecI* sums, int8_t* to, int k) const {
     _mm512_storeu_si512(to, narrow<4, kInt8MostLanes, true>(sums, k));
   }
-  // Four pixels of a vector; to: their results, channel: of the vector there, k: its position.
-  HWY_INLINE void store_pixels(const VecI* sums, int8_t* const* to, int64_t channel, int k) const {
+  // `count` channels of four pixels of a vector; to: their results, channel: of the vector there,
+  // k: its position.
+  HWY_INLINE void store_pixels(const VecI* sums, int8_t* const* to, int64_t channel, int k,
+                               int count) const {
     const __m512i all = _mm512_permutexvar_epi32(order(), narrow<4, 0>(sums, k));
-    store_16(_mm512_castsi512_si128(all), to[0] + channel);
-    store_16(_mm512_extracti32x4_epi32(all, 1), to[1] + channel);
-    store_16(_mm512_extracti32x4_epi32(all, 2), to[2] + channel);
-    store_16(_mm512_extracti32x4_epi32(all, 3), to[3] + channel);
+    store_some(_mm512_castsi512_si128(all), to[0] + channel, count);
+    store_some(_mm512_extracti32x4_epi32(all, 1), to[1] + channel, count);
+    store_some(_mm512_extracti32x4_epi32(all, 2), to[2] + channel, count);
+    store_some(_mm512_extracti32x4_epi32(all, 3), to[3] + channel, count);
   }
   // Whole vectors; k: the position of the first; last: where the channels of the last vector begin
   // in `to`, at most behind those of the others.
@@ -114,6 +118,10 @@ class Finish {
   static HWY_INLINE void store_16(__m128i v, int8_t* to) {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(to), v);
   }
+  static HWY_INLINE void store_some(__m128i v, int8_t* to, int count) {
+    if (count == kInt8MostLanes) return store_16(v, to);
+    _mm_mask_storeu_epi8(to, static_cast<__mmask16>((1U << count) - 1), v);
+  }
   // Brings the results of narrow() into the order of the vectors.
   static HWY_INLINE __m512i order() {
     return _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
@@ -129,6 +137,12 @@ class Finish {
         // Within int32; what follows saturates.
         const __m512 scale = _mm512_loadu_ps(s_.scale + k + v * kStep);
         y[v] = _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_cvtepi32_ps(sums[v].raw), scale));
+      }
+    } else if (rounds_once_ && k % kInt8MostLanes == 0) {
+      THIMBLE_UNROLL
+      for (int v = 0; v < kVectors; ++v) {
+        const VecI whole = folds_ ? sums[v] : add_bias(sums[v], k + v * kStep);
+        y[v] = rounded_once(whole.raw, k + v * kStep);
       }
     } else if constexpr (kInlined) {
       THIMBLE_UNROLL
@@ -148,6 +162,24 @@ class Finish {
     return _mm512_max_epi8(
         _mm512_min_epi8(all, _mm512_set1_epi8(static_cast<char>(result_.out.high))),
         _mm512_set1_epi8(static_cast<char>(result_.out.low)));
+  }
+  // FixedFactor::times with a factor for each lane. k: a multiple of kInt8MostLanes.
+  HWY_INLINE __m512i rounded_once(__m512i sum, int k) const {
+    const __m512i multiplier = _mm512_loadu_si512(s_.multiplier + k);
+    const int64_t* const rounding = s_.rounding + 2 * k;
+    const uint8_t* const twice = s_.twice + k / 8;
+    const auto product = [&](__m512i a, __m512i b, int odd) HWY_ATTR {
+      const __m512i whole = _mm512_mul_epi32(a, b);
+      const __m512i up = _mm512_add_epi64(whole, _mm512_load_si512(rounding + 8 * odd));
+      const __mmask8 below =
+          _mm512_mask_cmplt_epi64_mask(twice[odd], whole, _mm512_setzero_si512());
+      const __m512i one = _mm512_set1_epi64(int64_t{1} << 31);
+      return _mm512_srav_epi64(_mm512_mask_sub_epi64(up, below, up, one),
+                               _mm512_load_si512(rounding + 16 + 8 * odd));
+    };
+    const __m512i even = product(sum, multiplier, 0);
+    const __m512i odd = product(_mm512_srli_epi64(sum, 32), _mm512_srli_epi64(multiplier, 32), 1);
+    return _mm512_mask_shuffle_epi32(even, 0xAAAA, odd, _MM_PERM_CCAA);
   }
   template <int kVectors>
   HWY_NOINLINE void round_all(__m512i* y, int k, int step) const {
@@ -203,40 +235,45 @@ class Finish {
   bool one_by_one_;  // in fixed point
   [[maybe_unused]] bool
       only_scales_;  // in float: sums with their bias times scales stay within int32
-  float low_;        // of results less their zero point
+  [[maybe_unused]] bool rounds_once_;  // in fixed point: rounded_once gives results
+  float low_;                          // of results less their zero point
   float high_;
 };
 
 // Whether no sum of a window with its bias can leave int32.
 inline bool can_fold(const int32_t* bias, int first, int count, int64_t taps) {
-  constexpr int32_t kMostBias = 1 << 30;
-  constexpr int64_t kMostTaps = 32768;  // times 255 * 128: below 2^30
-  if (taps > kMostTaps) return false;
+  if (taps > INT32_MAX / (255 * 128)) return false;
+  const int64_t most = INT32_MAX - taps * 255 * 128;
   return bias == nullptr || std::all_of(bias + first, bias + first + count,
-                                        [](int32_t b) { return b > -kMostBias && b < kMostBias; });
+                                        [most](int32_t b) { return b >= -most && b <= most; });
 }
 
-// Bias and factors of the positions [0, count), zeros up to a whole number of kInt8MostLanes.
-// channel_at(k): the channel at a position. Whether no factor is above 1.
+// Writes bias and factors of the positions [0, count), zeros up to a whole number of
+// kInt8MostLanes, and what is known of the factors. channel_at(k): the channel at a position.
 template <class ChannelAt>
-bool prepare_channels(const Int8Scratch& s, const int32_t* bias, const Int8Result& result,
+void prepare_channels(const Int8Scratch& s, const int32_t* bias, const Int8Result& result,
                       int count, const ChannelAt& channel_at) {
   const int padded = static_cast<int>(round_up(count, kInt8MostLanes));
-  bool below_one = true;
-  for (int k = 0; k < count; ++k) {
-    const int channel = channel_at(k);
-    const quantized_factor f = result.factors[channel];
-    s.bias[k] = bias != nullptr ? bias[channel] : 0;
+  s.factors->below_one = true;
+  std::fill_n(s.twice, padded / 8, uint8_t{0});
+  for (int k = 0; k < padded; ++k) {
+    const bool exists = k < count;
+    const int channel = exists ? channel_at(k) : 0;
+    const quantized_factor f = exists ? result.factors[channel] : quantized_factor{};
+    s.bias[k] = exists && bias != nullptr ? bias[channel] : 0;
     s.scale[k] = f.scale;
     s.multiplier[k] = f.multiplier;
     s.shift[k] = -f.shift;
-    below_one = below_one && f.shift <= 0 && f.scale <= 1.0F - 0x1p-24F;
+    s.factors->below_one &= f.shift <= 0 && f.scale <= 1.0F - 0x1p-24F;
+    if (f.shift > 0) continue;  // each goes alone
+    // Even lanes, then odd ones.
+    const int lane = k % kInt8MostLanes;
+    int64_t* const rounding = s.rounding + 2 * (k - lane) + lane % 2 * 8 + lane / 2;
+    rounding[0] = (int64_t{1} << 30) + (f.shift < 0 ? int64_t{1} << (30 - f.shift) : 0);
+    rounding[16] = 31 - f.shift;
+    if (f.shift < 0)
+      s.twice[k / kInt8MostLanes * 2 + lane % 2] |= static_cast<uint8_t>(1U << (lane / 2));
   }
-  for (int k = count; k < padded; ++k) {
-    s.bias[k] = s.multiplier[k] = s.shift[k] = 0;
-    s.scale[k] = 0.0F;
-  }
-  return below_one;
 }
 
 }  // namespace thimble::simd::HWY_NAMESPACE

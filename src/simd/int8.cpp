@@ -1,11 +1,11 @@
-// int8 convolutions as products of packed matrices. The weights are packed once a call: words of 4
-// bytes that hold the weights of neighbouring taps, a vector of output channels side by side
-// (int8_weights-inl.h). A task copies the pixels that a block of windows reads, with cells for
-// those outside the image, and runs register tiles over them: a tile reads the words of
-// neighbouring taps where they lie in the copy, and an instruction multiplies and adds the taps of
-// a word in every lane. With VNNI or Arm's dot product a word is 4 bytes, else 2 numbers of 16
-// bits, x less its zero point (int8_words-inl.h). Depthwise convolutions make such words of
-// neighbouring rows (int8_depthwise-inl.h).
+// int8 convolutions as products of packed matrices. The weights are packed in every call, or once
+// for many: words of 4 bytes that hold the weights of neighbouring taps, a vector of output
+// channels side by side (int8_weights-inl.h). A task copies the pixels that a block of windows
+// reads, with cells for those outside the image, and runs register tiles over them: a tile reads
+// the words of neighbouring taps where they lie in the copy, and an instruction multiplies and adds
+// the taps of a word in every lane. With VNNI or Arm's dot product a word is 4 bytes, else 2
+// numbers of 16 bits, x less its zero point (int8_words-inl.h). Depthwise convolutions make such
+// words of neighbouring rows (int8_depthwise-inl.h).
 
 #include "simd/int8.h"
 
@@ -90,6 +90,7 @@ class Block {
                              const int32_t* weights, const Finish& shared) const {
     constexpr int kRows = tile_rows(kVectors);
     const Finish finish = shared;
+    if (count_ == 1) return tile<kVectors, 1>(channels, s, vector, weights, 0, finish);
     for (int m = 0; m < count_;) {
       if (count_ - m > kRows / 2) {
         tile<kVectors, kRows>(channels, s, vector, weights, m, finish);
@@ -187,11 +188,12 @@ class Block {
     const int last = channels.channel(vector + kVectors - 1) - channels.channel(vector);
 #if HWY_TARGET == HWY_AVX3
     if constexpr (kVectors == 1 && kRows % 4 == 0) {
-      if (m + kRows <= count_ && channels.in_vector() == lanes() && !finish.goes_one_by_one()) {
+      if (m + kRows <= count_ && !finish.goes_one_by_one()) {
         THIMBLE_UNROLL
         for (int i = 0; i < kRows; i += 4) {
           const VecI four[4] = {sums[i][0], sums[i + 1][0], sums[i + 2][0], sums[i + 3][0]};
-          finish.store_pixels(four, to_ + m + i, channels.channel(vector), vector * lanes());
+          finish.store_pixels(four, to_ + m + i, channels.channel(vector), vector * lanes(),
+                              channels.in_vector());
         }
         return;
       }
@@ -241,29 +243,40 @@ void multiply_panels(const Block<Words>& block, const Channels<Words>& channels,
   }
 }
 
+// Packs the weights of a group, with what else depends on them, the bias and the factors.
+template <class Words>
+void prepare(const int8_t* w, const int32_t* bias, const Int8Scratch& s,
+             const Channels<Words>& channels, int64_t taps, const Int8Result& result,
+             parallel::ThreadPool& pool) {
+  const int first = channels.first();
+  prepare_channels(s, bias, result, channels.positions(),
+                   [&](int k) { return first + channels.channel(k / lanes()) + k % lanes(); });
+  const bool folds = can_fold(bias, first, channels.count(), taps);
+  s.factors->folds = folds;
+  pool.run(channels.panels(), [&](int64_t panel) HWY_ATTR {
+    const auto number = static_cast<int>(panel);
+    channels.pack(s, w, number, result.input_zero_point);
+    const int end = channels.first_vector(number + 1) * lanes();
+    for (int k = channels.first_vector(number) * lanes(); folds && k < end; ++k) {
+      s.start[k] += s.bias[k];
+    }
+  });
+}
+
 template <class Words>
 void convolve(int8_t* y, const int8_t* x, const int8_t* w, const int32_t* bias,
               const Int8Scratch& s, const conv_dims& d, const Int8Layout& layout,
-              const Int8Result& result, parallel::ThreadPool& pool) {
+              const Int8Result& result, parallel::ThreadPool& pool, Int8Part part) {
   const Int8Patch patch = int8_patch(d);
   const Int8Blocks blocks = int8_blocks(d);
   const Convolution convolution{x, d, layout, patch, result.input_zero_point};
   for (int g = 0; g < d.groups; ++g) {
     const Channels<Words> channels(d, layout, patch, g);
-    const int first = channels.first();
-    const bool below_one = prepare_channels(s, bias, result, channels.positions(), [&](int k) {
-      return first + channels.channel(k / lanes()) + k % lanes();
-    });
-    const bool folds = can_fold(bias, first, channels.count(), int64_t{patch.runs} * patch.length);
-    const Finish finish(result, s, folds, below_one);
-    pool.run(channels.panels(), [&](int64_t panel) HWY_ATTR {
-      const auto number = static_cast<int>(panel);
-      channels.pack(s, w, number, result.input_zero_point);
-      const int end = channels.first_vector(number + 1) * lanes();
-      for (int k = channels.first_vector(number) * lanes(); folds && k < end; ++k) {
-        s.start[k] += s.bias[k];
-      }
-    });
+    if (part != Int8Part::pixels) {
+      prepare(w, bias, s, channels, int64_t{patch.runs} * patch.length, result, pool);
+    }
+    if (part == Int8Part::weights) continue;
+    const Finish finish(result, s);
     // Few blocks share their panels, too.
     constexpr int64_t kWantedTasks = 16;
     const int64_t all = blocks.blocks();
@@ -272,10 +285,10 @@ void convolve(int8_t* y, const int8_t* x, const int8_t* w, const int32_t* bias,
     pool.run_with_worker(all * parts, [&](int64_t task, int worker) HWY_ATTR {
       auto* const cells =
           reinterpret_cast<typename Words::Element*>(s.pixels + worker * s.worker_words);
-      const Block<Words> block(convolution, blocks, task / parts, g, y + first, cells);
-      const int64_t part = task % parts;
-      multiply_panels(block, channels, s, static_cast<int>(part * channels.panels() / parts),
-                      static_cast<int>((part + 1) * channels.panels() / parts), finish);
+      const Block<Words> block(convolution, blocks, task / parts, g, y + channels.first(), cells);
+      const int64_t number = task % parts;
+      multiply_panels(block, channels, s, static_cast<int>(number * channels.panels() / parts),
+                      static_cast<int>((number + 1) * channels.panels() / parts), finish);
     });
   }
 }
@@ -297,13 +310,14 @@ bool int8_has_quads() {
 
 void int8_conv_target(int8_t* y, const int8_t* x, const int8_t* w, const int32_t* bias,
                       const Int8Scratch& s, const conv_dims& d, const Int8Layout& layout,
-                      const Int8Result& result, parallel::ThreadPool& pool, Int8Words words) {
+                      const Int8Result& result, parallel::ThreadPool& pool, Int8Words words,
+                      Int8Part part) {
   const auto run = [&](auto kind) HWY_ATTR {
     using Words = decltype(kind);
     if (is_int8_depthwise(d)) {
-      convolve_depthwise<Words>(y, x, w, bias, s, d, layout, result, pool);
+      convolve_depthwise<Words>(y, x, w, bias, s, d, layout, result, pool, part);
     } else {
-      convolve<Words>(y, x, w, bias, s, d, layout, result, pool);
+      convolve<Words>(y, x, w, bias, s, d, layout, result, pool, part);
     }
   };
 #if THIMBLE_INT8_QUADS
@@ -330,10 +344,32 @@ namespace {
 
 bool is_empty(const conv_dims& d) { return int64_t{d.n} * d.p * d.q * d.k == 0; }
 
+int unit_of(Int8Words words) {
+  return words != Int8Words::pairs && HWY_DYNAMIC_DISPATCH(int8_has_quads)() ? 4 : 2;
+}
+
+// Weights and pixels; the same for every vector target.
 int64_t scratch_bytes(const conv_dims& d, int threads) {
-  Workspace counter(nullptr);
-  carve_int8_scratch(counter, d, threads);
-  return counter.bytes();
+  int64_t bytes = 0;
+  for (const int unit : {2, 4}) {
+    Int8Scratch scratch{};
+    Workspace counter(nullptr);
+    carve_int8_weights(counter, d, unit, scratch);
+    carve_int8_pixels(counter, d, threads, scratch);
+    bytes = std::max(bytes, counter.bytes());
+  }
+  return bytes;
+}
+
+void run(int8_t* y, const int8_t* x, const int8_t* w, const int32_t* bias, void* workspace,
+         const conv_dims& d, const Int8Layout& layout, const Int8Result& result,
+         parallel::ThreadPool& pool, Int8Words words) {
+  Int8Scratch scratch{};
+  Workspace own(workspace);
+  carve_int8_weights(own, d, unit_of(words), scratch);
+  carve_int8_pixels(own, d, pool.threads(), scratch);
+  HWY_DYNAMIC_DISPATCH(int8_conv_target)
+  (y, x, w, bias, scratch, d, layout, result, pool, words, Int8Part::both);
 }
 
 }  // namespace
@@ -347,10 +383,49 @@ void int8_conv(int8_t* y, const int8_t* x, const int8_t* w, const int32_t* bias,
                Int8Words words) {
   if (is_empty(d)) return;
   const conv_dims flat = int8_flattened(d);
-  Workspace own(workspace);
-  const Int8Scratch scratch = carve_int8_scratch(own, flat, pool.threads());
+  run(y, x, w, bias, workspace, flat, int8_layout(flat), result, pool, words);
+}
+
+int64_t int8_conv_prepared_bytes(const conv_dims& d, Int8Words words) {
+  if (is_empty(d) || !int8_conv_fits(d)) return 0;
+  const conv_dims flat = int8_flattened(d);
+  if (flat.groups > 1 && !is_int8_depthwise(flat)) return 0;
+  Int8Scratch scratch{};
+  Workspace counter(nullptr);
+  carve_int8_weights(counter, flat, unit_of(words), scratch);
+  return counter.bytes();
+}
+
+void int8_conv_prepare(void* prepared, const int8_t* w, const int32_t* bias, const conv_dims& d,
+                       const Int8Result& result, parallel::ThreadPool& pool, Int8Words words) {
+  const conv_dims flat = int8_flattened(d);
+  Int8Scratch scratch{};
+  Workspace own(prepared);
+  carve_int8_weights(own, flat, unit_of(words), scratch);
   HWY_DYNAMIC_DISPATCH(int8_conv_target)
-  (y, x, w, bias, scratch, flat, int8_layout(flat), result, pool, words);
+  (nullptr, nullptr, w, bias, scratch, flat, int8_layout(flat), result, pool, words,
+   Int8Part::weights);
+}
+
+int64_t int8_conv_prepared_workspace_bytes(const conv_dims& d, int threads) {
+  if (is_empty(d)) return 0;
+  Int8Scratch scratch{};
+  Workspace counter(nullptr);
+  carve_int8_pixels(counter, int8_flattened(d), threads, scratch);
+  return counter.bytes();
+}
+
+void int8_conv_prepared(int8_t* y, const int8_t* x, const void* prepared, void* workspace,
+                        const conv_dims& d, const Int8Result& result, parallel::ThreadPool& pool,
+                        Int8Words words) {
+  const conv_dims flat = int8_flattened(d);
+  Int8Scratch scratch{};
+  Workspace weights(const_cast<void*>(prepared));  // which is read only
+  carve_int8_weights(weights, flat, unit_of(words), scratch);
+  Workspace own(workspace);
+  carve_int8_pixels(own, flat, pool.threads(), scratch);
+  HWY_DYNAMIC_DISPATCH(int8_conv_target)
+  (y, x, nullptr, nullptr, scratch, flat, int8_layout(flat), result, pool, words, Int8Part::pixels);
 }
 
 int64_t int8_conv_transpose_workspace_bytes(const conv_dims& d, int threads) {
@@ -367,10 +442,7 @@ void int8_conv_transpose(int8_t* y, const int8_t* x, const int8_t* w, const int3
                          parallel::ThreadPool& pool, Int8Words words) {
   if (is_empty(d)) return;
   for_each_int8_phase(d, [&](const conv_dims& phase, int64_t first, const Int8Layout& layout) {
-    Workspace own(workspace);
-    const Int8Scratch scratch = carve_int8_scratch(own, phase, pool.threads());
-    HWY_DYNAMIC_DISPATCH(int8_conv_target)
-    (y + first, x, w, bias, scratch, phase, layout, result, pool, words);
+    run(y + first, x, w, bias, workspace, phase, layout, result, pool, words);
   });
 }
 

@@ -33,6 +33,20 @@ void int8_conv(int8_t* y, const int8_t* x, const int8_t* w, const int32_t* bias,
 // 0 where int8_conv_fits says no or y is empty.
 [[nodiscard]] int64_t int8_conv_workspace_bytes(const conv_dims& d, int threads);
 
+// The same in two parts: int8_conv_prepare packs what depends on w, bias and the factors, for any
+// number of calls of int8_conv_prepared. prepared: int8_conv_prepared_bytes, 64-byte aligned; they
+// are 0 where there is no such form: for groups that are not depthwise, where int8_conv_fits says
+// no, and where y is empty. The form depends on the vector target and on `words`.
+[[nodiscard]] int64_t int8_conv_prepared_bytes(const conv_dims& d,
+                                               Int8Words words = Int8Words::fastest);
+void int8_conv_prepare(void* prepared, const int8_t* w, const int32_t* bias, const conv_dims& d,
+                       const Int8Result& result, parallel::ThreadPool& pool,
+                       Int8Words words = Int8Words::fastest);
+[[nodiscard]] int64_t int8_conv_prepared_workspace_bytes(const conv_dims& d, int threads);
+void int8_conv_prepared(int8_t* y, const int8_t* x, const void* prepared, void* workspace,
+                        const conv_dims& d, const Int8Result& result, parallel::ThreadPool& pool,
+                        Int8Words words = Int8Words::fastest);
+
 // The same of a transposed convolution: y[n,p,q,k] with the sum over the (c,h,w,r,s) with p =
 // h*stride+r*dilation-pad, and likewise q. x: [n,h,w,c], w: [c,r,s,k/groups].
 void int8_conv_transpose(int8_t* y, const int8_t* x, const int8_t* w, const int32_t* bias,

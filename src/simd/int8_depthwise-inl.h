@@ -149,7 +149,13 @@ class Depthwise {
             add_wide<4, 0>(out, columns, i, count, weights, c, finish);
           }
         }
-        for (; i < pixels; ++i) add_wide<1, 0>(out, columns, i, count, weights, c, finish);
+        for (; i < pixels; ++i) {
+          if (neighbours && d_.s == 3) {
+            add_wide<1, 3>(out, columns, i, count, weights, c, finish);
+          } else {
+            add_wide<1, 0>(out, columns, i, count, weights, c, finish);
+          }
+        }
       }
     }
   }
@@ -299,12 +305,20 @@ class Depthwise {
       }
       return;
     }
+#if HWY_TARGET == HWY_AVX3
+    const auto some = static_cast<__mmask16>((1U << channels) - 1);
+#endif
     for (int i = begin; i < end; ++i) {
       const int64_t column = left + i;
       const auto load = [&](int row) HWY_ATTR {
+        const int8_t* const from = lines[row] + column * steps[row];
+#if HWY_TARGET == HWY_AVX3
+        return hn::Vec<I8>{_mm_maskz_loadu_epi8(some, from)};
+#else
         alignas(64) int8_t few[kInt8MostLanes] = {};
-        std::memcpy(few, lines[row] + column * steps[row], static_cast<size_t>(channels));
+        std::memcpy(few, from, static_cast<size_t>(channels));
         return hn::LoadU(I8(), few);
+#endif
       };
       hn::Store(Words::template gather<kRows>(load, zero_), d, to + int64_t{i} * lanes());
     }
@@ -335,13 +349,13 @@ class Depthwise {
     }
 #if HWY_TARGET == HWY_AVX3
     if constexpr (kCount % 4 == 0) {
-      if (channels == lanes() && !finish.goes_one_by_one()) {
+      if (!finish.goes_one_by_one()) {
         THIMBLE_UNROLL
         for (int i = 0; i < kCount; i += 4) {
           int8_t* const first = y + (q + i) * layout_.column;
           int8_t* const to[4] = {first, first + layout_.column, first + 2 * layout_.column,
                                  first + 3 * layout_.column};
-          finish.store_pixels(sums + i, to, 0, c);
+          finish.store_pixels(sums + i, to, 0, c, channels);
         }
         return;
       }
@@ -365,28 +379,40 @@ class Depthwise {
   alignas(64) int8_t blank_[kInt8WideChannels];
 };
 
+// Bias and factors, and the channels that go 64 at once.
 template <class Words>
-void convolve_depthwise(int8_t* y, const int8_t* x, const int8_t* w, const int32_t* bias,
-                        const Int8Scratch& s, const conv_dims& d, const Int8Layout& layout,
-                        const Int8Result& result, parallel::ThreadPool& pool) {
+void prepare_depthwise_channels(const int32_t* bias, const Int8Scratch& s, const conv_dims& d,
+                                const Int8Result& result) {
 #if THIMBLE_INT8_VNNI
   int wide = Words::kUnit == 4 ? int8_wide_channels(d.c) : 0;
 #else
   int wide = 0;
 #endif
   const auto channel_at = [&wide](int k) { return int8_channel_at(k, wide); };
-  bool below_one = prepare_channels(s, bias, result, d.k, channel_at);
-  if (wide > 0 && result.out.fixed_point != 0 && !below_one) {  // goes one by one
+  prepare_channels(s, bias, result, d.k, channel_at);
+  if (wide > 0 && result.out.fixed_point != 0 && !s.factors->below_one) {  // goes one by one
     wide = 0;
-    below_one = prepare_channels(s, bias, result, d.k, channel_at);
+    prepare_channels(s, bias, result, d.k, channel_at);
   }
-  const Depthwise<Words> channels(d, layout, s, result, wide);
-  const bool folds = can_fold(bias, 0, d.k, int64_t{d.r} * d.s);
-  const Finish finish(result, s, folds, below_one);
-  pool.run(divide_up(d.c, lanes()), [&](int64_t v) HWY_ATTR {
-    channels.pack_weights(w, static_cast<int>(v));
-    for (int64_t k = v * lanes(); folds && k < (v + 1) * lanes(); ++k) s.start[k] += s.bias[k];
-  });
+  s.factors->folds = can_fold(bias, 0, d.k, int64_t{d.r} * d.s);
+  s.factors->wide = wide;
+}
+
+template <class Words>
+void convolve_depthwise(int8_t* y, const int8_t* x, const int8_t* w, const int32_t* bias,
+                        const Int8Scratch& s, const conv_dims& d, const Int8Layout& layout,
+                        const Int8Result& result, parallel::ThreadPool& pool, Int8Part part) {
+  if (part != Int8Part::pixels) prepare_depthwise_channels<Words>(bias, s, d, result);
+  const Depthwise<Words> channels(d, layout, s, result, s.factors->wide);
+  if (part != Int8Part::pixels) {
+    const bool folds = s.factors->folds;
+    pool.run(divide_up(d.c, lanes()), [&](int64_t v) HWY_ATTR {
+      channels.pack_weights(w, static_cast<int>(v));
+      for (int64_t k = v * lanes(); folds && k < (v + 1) * lanes(); ++k) s.start[k] += s.bias[k];
+    });
+  }
+  if (part == Int8Part::weights) return;
+  const Finish finish(result, s);
   const int64_t in_image = divide_up(d.p, channels.rows());
   pool.run_with_worker(d.n * in_image, [&](int64_t task, int worker) HWY_ATTR {
     const int64_t image = task / in_image;

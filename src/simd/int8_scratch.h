@@ -109,10 +109,9 @@ inline int int8_depthwise_rows(const conv_dims& d, int unit) {
   const int64_t both = int64_t{d.r} + d.stride_h;
   return d.dilation_h == 1 && divide_up(both, unit) == divide_up(d.r, unit) ? 2 : 1;
 }
-// Packed words of a channel, for each of those rows.
-inline int int8_depthwise_words(const conv_dims& d) {
-  return d.s * std::max(int8_depthwise_rows(d, 2) * static_cast<int>(divide_up(d.r, 2)),
-                        int8_depthwise_rows(d, 4) * static_cast<int>(divide_up(d.r, 4)));
+// Packed words of a channel, for each of those rows, of `unit` numbers each.
+inline int int8_depthwise_words(const conv_dims& d, int unit) {
+  return d.s * int8_depthwise_rows(d, unit) * static_cast<int>(divide_up(d.r, unit));
 }
 
 // Columns of the image under so many neighbouring pixels of a row.
@@ -148,6 +147,20 @@ inline int int8_channel_at(int position, int wide) {
   return position / kInt8WideChannels * kInt8WideChannels + lane / 4 * 16 + vector * 4 + lane % 4;
 }
 
+// What of a convolution is computed.
+enum class Int8Part : uint8_t {
+  both,
+  weights,  // what Int8Scratch holds of the weights, the bias and the factors
+  pixels,   // the rest
+};
+
+// What is known of the sums and factors of all channels.
+struct Int8Factors {
+  bool folds;      // sums contain the bias
+  bool below_one;  // no factor is above 1
+  int wide;        // of a depthwise convolution: channels that go 64 at once
+};
+
 // Of one group, or of all channels of a depthwise convolution.
 struct Int8Scratch {
   int32_t* weights;  // [panels][words][vectors of the panel][lanes]; depthwise: [rows][columns]
@@ -157,35 +170,44 @@ struct Int8Scratch {
   float* scale;
   int32_t* multiplier;  // of fixed point
   int32_t* shift;       // to the right
-  int32_t* pixels;      // [threads][worker_words]: of a patch, or of a depthwise convolution
+  int64_t* rounding;    // of fixed point, for Finish: [channels / 16][4][8]
+  uint8_t* twice;       // likewise: [channels / 16][2]
+  Int8Factors* factors;
+  int32_t* pixels;  // [threads][worker_words]: of a patch, or of a depthwise convolution
   int64_t worker_words;
 };
 
-inline Int8Scratch carve_int8_scratch(Workspace& own, const conv_dims& d, int threads) {
-  Int8Scratch s{};
+// What depends on the weights, the bias and the factors alone. unit: numbers of a word.
+inline void carve_int8_weights(Workspace& own, const conv_dims& d, int unit, Int8Scratch& s) {
   const bool depthwise = is_int8_depthwise(d);
   const int64_t channels = round_up(depthwise ? d.k : d.k / d.groups, kInt8MostLanes);
   const Int8Patch patch = int8_patch(d);
-  const int words = depthwise ? int8_depthwise_words(d) : patch.runs * ((patch.length + 1) / 2);
+  const int64_t words =
+      depthwise ? int8_depthwise_words(d, unit) : patch.runs * divide_up(patch.length, unit);
   s.weights = own.take<int32_t>(channels * words);
   s.start = own.take<int32_t>(channels);
   s.bias = own.take<int32_t>(channels);
   s.scale = own.take<float>(channels);
   s.multiplier = own.take<int32_t>(channels);
   s.shift = own.take<int32_t>(channels);
-  if (depthwise) {
+  s.rounding = own.take<int64_t>(2 * channels);
+  s.twice = own.take<uint8_t>(channels / 8);
+  s.factors = own.take<Int8Factors>(1);
+}
+
+inline void carve_int8_pixels(Workspace& own, const conv_dims& d, int threads, Int8Scratch& s) {
+  if (is_int8_depthwise(d)) {
     int64_t columns = int8_depthwise_columns(d, int8_depthwise_run(d));
     if (int8_wide_channels(d.c) > 0) {
       columns = std::max(columns, 4 * int8_depthwise_columns(d, int8_wide_run(d)));
     }
     s.worker_words = columns * ((d.r + 1) / 2) * kInt8MostLanes;
     s.pixels = own.take<int32_t>(threads * s.worker_words);
-    return s;
+    return;
   }
-  s.worker_words = round_up(divide_up(patch.elements(), 2), kInt8MostLanes);
+  s.worker_words = round_up(divide_up(int8_patch(d).elements(), 2), kInt8MostLanes);
   const int64_t workers = int8_blocks(d).blocks() <= 1 ? 1 : threads;
   s.pixels = own.take<int32_t>(workers * s.worker_words);
-  return s;
 }
 
 }  // namespace thimble::simd

@@ -49,7 +49,7 @@ struct Evaluator::State {
     if (!model.loss) {
       throw Error("evaluate", "the graph has no loss; name one with Graph::minimize");
     }
-    runner.add({0, batch}, train::evaluation_graph(model, batch));
+    runner.add_inference({0, batch}, train::evaluation_graph(model, batch));
     runner.seal();
   }
 

@@ -19,7 +19,7 @@ struct Predictor::State {
   State(ir::Graph graph, int64_t wanted_batch, int threads)
       : model(std::move(graph)), given(model), batch(wanted_batch), runner(threads) {
     for (const auto& [name, id] : model.outputs) train::require_parts_of_samples(model, name);
-    runner.add({0, batch}, train::inference_graph(model, batch, false));
+    runner.add_inference({0, batch}, train::inference_graph(model, batch, false));
     runner.seal();
   }
 

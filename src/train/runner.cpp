@@ -11,6 +11,7 @@
 #include "exec/swap_pipe.h"
 #include "ops/families/quantized/by_rows.h"
 #include "ops/families/quantized/masked.h"
+#include "ops/families/quantized/prepared.h"
 
 namespace thimble::train {
 namespace {
@@ -30,7 +31,16 @@ exec::SwapOptions Runner::swap_options(int64_t buffer_bytes) {
 }
 
 void Runner::add(const ProgramKey& key, ir::Graph graph, const plan::Budget& budget) {
-  const exec::CompileOptions options{.threads = pool_.threads(), .fast = fast_, .budget = budget};
+  compile(key, std::move(graph), {.budget = budget});
+}
+
+void Runner::add_inference(const ProgramKey& key, ir::Graph graph) {
+  compile(key, std::move(graph), {.prepared = ops::prepared_ops()});
+}
+
+void Runner::compile(const ProgramKey& key, ir::Graph graph, exec::CompileOptions options) {
+  options.threads = pool_.threads();
+  options.fast = fast_;
   graph = ops::with_masks_at_once(graph);
   if (!fast_) graph = ops::convolutions_by_rows(graph);
   std::vector<const exec::Program*> siblings;
@@ -236,7 +246,8 @@ Runnable& Runner::extend(const ProgramKey& key, ir::Graph graph, const plan::Bud
 
 namespace {
 
-// Sums up the bytes of constants. Shared ones count once.
+// Sums up the bytes of constants and of weights that are kept in another form. Shared ones count
+// once.
 class Constants {
  public:
   int64_t bytes = 0;
@@ -250,6 +261,7 @@ class Constants {
       bytes += tensor.bytes();
       padding += plan::aligned(tensor.bytes()) - tensor.bytes();
     }
+    for (const program::Call& call : program.calls) bytes += plan::aligned(call.prepared.bytes);
   }
 
  private:

@@ -41,6 +41,9 @@ class Runner {
 
   // Compiles a program under a key and replaces one that was there. Only before seal.
   void add(const ProgramKey& key, ir::Graph graph, const plan::Budget& budget = {});
+  // The same of a program that changes no weights: it keeps them as its kernels read them
+  // (ir/prepared.h).
+  void add_inference(const ProgramKey& key, ir::Graph graph);
   // Takes a program that was compiled elsewhere, for as many threads as there are.
   void add(const ProgramKey& key, program::Program program);
   // Allocates the store, an arena for the largest program so far, and the swap file in the folder
@@ -97,6 +100,7 @@ class Runner {
   [[nodiscard]] int most_transfers() const;
   // Bytes by slot: the most that any program stores there.
   [[nodiscard]] std::vector<int64_t> slot_bytes() const;
+  void compile(const ProgramKey& key, ir::Graph graph, exec::CompileOptions options);
   // Creates arena, swap file and sessions that are missing or too small.
   void bind();
   // Frees the arena and the sessions.

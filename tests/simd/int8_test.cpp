@@ -158,6 +158,28 @@ std::vector<int8_t> wanted(const conv_dims& d, const Operands& o, const quantize
   return y;
 }
 
+// With weights that are packed beforehand, twice with the same ones.
+void expect_bits_of_prepared(const std::vector<int8_t>& right, const conv_dims& d,
+                             const Operands& o, const quantized_result& out,
+                             parallel::ThreadPool& pool, Int8Words words) {
+  const int64_t bytes = simd::int8_conv_prepared_bytes(d, words);
+  EXPECT_EQ(bytes > 0, d.groups == 1 || (d.groups == d.c && d.k == d.c));
+  if (bytes == 0) return;
+  const simd::Int8Result result{out, -11, o.factors.data()};
+  Guarded form = make_workspace(bytes);
+  simd::int8_conv_prepare(form.data(), o.w.data(), o.bias.data(), d, result, pool, words);
+  EXPECT_TRUE(form.intact());
+  for (int call = 0; call < 2; ++call) {
+    Guarded workspace = make_workspace(simd::int8_conv_prepared_workspace_bytes(d, pool.threads()));
+    std::vector<int8_t> y(right.size());
+    simd::int8_conv_prepared(y.data(), o.x.data(), form.data(), workspace.data(), d, result, pool,
+                             words);
+    EXPECT_EQ(y, right) << fmt::format("prepared, words {} fixed {} c {} k {} window {}",
+                                       static_cast<int>(words), out.fixed_point, d.c, d.k, d.r);
+    EXPECT_TRUE(workspace.intact());
+  }
+}
+
 // Runs a kernel on every target with every width of words and 1 and 3 threads. How many ways.
 int expect_bits(const std::vector<int8_t>& right, const conv_dims& d, const Operands& o,
                 const quantized_result& out, Kernel kernel,
@@ -176,6 +198,7 @@ int expect_bits(const std::vector<int8_t>& right, const conv_dims& d, const Oper
                                            target, static_cast<int>(words), out.fixed_point,
                                            threads, d.c, d.k, d.r);
         EXPECT_TRUE(workspace.intact());
+        if (kernel == simd::int8_conv) expect_bits_of_prepared(right, d, o, out, pool, words);
         ++ways;
       }
     }
@@ -227,6 +250,24 @@ TEST(int8_conv, rounds_large_sums_like_the_reference) {
   const quantized_result out{0, 100, -100, 120};
   for (const double largest : {0.5, 1.0, 3.5, 0x1p20}) {
     o.factors[5] = ops::kernel_factor(largest);
+    const std::vector<int8_t> right =
+        wanted<quantized_conv2d_dims>(d, o, out, -11, ref::quantized_conv2d_ref);
+    EXPECT_GE(expect_bits(right, d, o, out, simd::int8_conv, simd::int8_conv_workspace_bytes), 4);
+  }
+}
+
+// Sums about every half, above and below 0, and factors about 1/2.
+TEST(int8_conv, rounds_halves_in_fixed_point_like_the_reference) {
+  conv_dims d = image(1, 1, 4, 400, 1, 1, 1);
+  Operands o(d, 5, false);
+  std::fill(o.w.begin(), o.w.end(), int8_t{0});  // sums are biases
+  const quantized_result out{1, 3, -128, 127};
+  for (const double fraction : {0.5, 0.5 + 0x1p-20, 0.75, 1.0 - 0x1p-31}) {
+    for (size_t k = 0; k < o.factors.size(); ++k) {
+      o.bias[k] = static_cast<int32_t>(k / 4) - 50;
+      o.factors[k] = ops::kernel_factor(std::ldexp(fraction, -static_cast<int>(k % 4)));
+    }
+    o.factors[7] = ops::kernel_factor(0.0);
     const std::vector<int8_t> right =
         wanted<quantized_conv2d_dims>(d, o, out, -11, ref::quantized_conv2d_ref);
     EXPECT_GE(expect_bits(right, d, o, out, simd::int8_conv, simd::int8_conv_workspace_bytes), 4);

@@ -10,6 +10,7 @@
 #include "ops/families/quantized/conv_gradients.h"
 #include "ops/families/quantized/inside.h"
 #include "ops/families/quantized/masked.h"
+#include "ops/families/quantized/prepared.h"
 #include "ops/families/quantized/quantized.h"
 #include "ops/quantized_dense/dims.h"
 #include "simd/int8.h"
@@ -74,6 +75,20 @@ void fast(int8_t* y, const int8_t* x, const int8_t* w, const int32_t* bias, void
   if (!simd::int8_conv_fits(convolution)) return f32::quantized_dense_ref(y, x, w, bias, d);
   simd::int8_conv(y, x, w, bias, workspace, convolution,
                   {d->out, d->input_zero_point, QUANTIZED_FACTORS(d)}, pool);
+}
+
+simd::Int8Result int8_result(const quantized_dense_dims* d) {
+  return {d->out, d->input_zero_point, QUANTIZED_FACTORS(d)};
+}
+
+void prepare(int8_t* form, const int8_t* /*x*/, const int8_t* w, const int32_t* bias,
+             const quantized_dense_dims* d, parallel::ThreadPool& pool) {
+  simd::int8_conv_prepare(form, w, bias, as_convolution(*d), int8_result(d), pool);
+}
+
+void fast_prepared(int8_t* y, const int8_t* x, const int8_t* form, const int32_t* /*bias*/,
+                   void* workspace, const quantized_dense_dims* d, parallel::ThreadPool& pool) {
+  simd::int8_conv_prepared(y, x, form, workspace, as_convolution(*d), int8_result(d), pool);
 }
 
 int64_t results_of(const quantized_dense_dims& d) { return int64_t{d.rows} * d.units; }
@@ -228,6 +243,24 @@ const OpDef& masked_op() {
 }  // namespace thimble::ops::quantized_dense_impl
 
 namespace thimble::ops {
+
+ir::PreparedInputs quantized_dense_prepared() {
+  namespace impl = quantized_dense_impl;
+  return {.op = &impl::quantized_dense_op(),
+          .inputs = {1, 2},
+          .bytes =
+              [](const ir::Params& p) {
+                return simd::int8_conv_prepared_bytes(
+                    impl::as_convolution(p.as<quantized_dense_dims>()));
+              },
+          .prepare = ir::kernel_fn<&impl::prepare>(),
+          .kernel = ir::kernel_fn<&impl::fast_prepared>(),
+          .workspace =
+              [](const ir::Params& p, int threads) {
+                return simd::int8_conv_prepared_workspace_bytes(
+                    impl::as_convolution(p.as<quantized_dense_dims>()), threads);
+              }};
+}
 
 MaskedOp quantized_dense_masked() {
   namespace impl = quantized_dense_impl;
