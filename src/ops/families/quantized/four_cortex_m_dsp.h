@@ -104,14 +104,14 @@ static int quantized_dsp_takes_group(quantized_dsp_group* g, const int32_t* bias
 
 /* Of four taps: the words r4 and r5, or others, by those of four channels. */
 #define QUANTIZED_DSP_FOUR_BY(x) \
-  "ldmia.w lr!, {r8-r11}\n"      \
+  "ldmia.w r11!, {r8-r10, lr}\n" \
   "smlad r0, " x                 \
   ", r8, r0\n"                   \
   "smlad r1, " x                 \
   ", r9, r1\n"                   \
   "smlad r2, " x                 \
   ", r10, r2\n"                  \
-  "smlad r3, " x ", r11, r3\n"
+  "smlad r3, " x ", lr, r3\n"
 /* 84 bytes of instructions for eight taps. */
 #define QUANTIZED_DSP_EIGHT_TAPS                                                    \
   "ldmia.w r12!, {r4-r7}\n" QUANTIZED_DSP_FOUR_BY("r4") QUANTIZED_DSP_FOUR_BY("r5") \
@@ -123,7 +123,7 @@ static int quantized_dsp_takes_group(quantized_dsp_group* g, const int32_t* bias
   "orr r0, r0, r1, lsr #8\n"    \
   "mov r1, #0\n"                \
   "usub8 r2, r1, r0\n"          \
-  "vmov r3, s27\n"              \
+  "vmov r3, s30\n"              \
   "sel r0, r3, r1\n"            \
   "usad8 r0, r0, r1\n"          \
   "ldrd r4, r5, [sp, #24]\n"    \
@@ -132,14 +132,19 @@ static int quantized_dsp_takes_group(quantized_dsp_group* g, const int32_t* bias
   "strb r2, [r4]\n"             \
   "add r4, r4, r5\n"            \
   "str r4, [sp, #24]\n"
-/* r0: the group; r7 may be the frame pointer and is put back. r12, lr: x and w. s16 to s27: the
-   first members of the group, s24 to s26 then w, the first instruction of a pixel, and the end of
-   x; s28, s29: the end of w, the first instruction behind the first four taps; sp: offset to
-   bits_step. */
-#define QUANTIZED_DSP_FOUR_CHANNELS(bits) \
+/* Goes on with the next 32 taps, if there are any. */
+#define QUANTIZED_DSP_FOUR_AGAIN \
+  "vmov r4, s28\n"               \
+  "cmp r11, r4\n"                \
+  "bne 1b\n"
+/* r0: the group; r7 may be the frame pointer and is put back. r12, r11: x and w. s20 to s23: scale;
+   s26 to s30: the end of x, the address of what a pixel begins with, the end of w, the first
+   instruction behind the first four taps, marks. sp: offset to bits_step, and then what a pixel
+   begins with: bias, w, and the first instruction. */
+#define QUANTIZED_DSP_FOUR_CHANNELS(again, bits) \
   __asm__ volatile(                                                                          \
       "vmov s31, r7\n"                                                                       \
-      "sub sp, sp, #32\n"                                                                    \
+      "sub sp, sp, #56\n"                                                                    \
       "vldmia r0!, {s16-s27}\n"                                                              \
       "ldmia r0!, {r1-r6, r8, r9}\n"                                                         \
       "stmia sp, {r1-r6, r8, r9}\n"                                                          \
@@ -150,17 +155,20 @@ static int quantized_dsp_takes_group(quantized_dsp_group* g, const int32_t* bias
       "orr r4, r4, #1\n"                                                                     \
       "vmov s28, s25\n"                                                                      \
       "vmov s29, r4\n"                                                                       \
-      "vmov s25, r4\n"                                                                       \
+      "vmov s30, s27\n"                                                                      \
       "cmp r3, #0\n"                                                                         \
-      "beq 2f\n"                                                                             \
+      "beq 4f\n"                                                                             \
       "adr.w r4, 3f\n"                                                                       \
       "orr r4, r4, #1\n"                                                                     \
-      "vmov s25, r4\n"                                                                       \
+      "4:\n"                                                                                 \
+      "add r5, sp, #32\n"                                                                    \
+      "vmov s27, r5\n"                                                                       \
+      "vstmia r5!, {s16-s19}\n"                                                              \
+      "vmov r6, s24\n"                                                                       \
+      "strd r6, r4, [r5]\n"                                                                  \
+      "vmov r5, s27\n"                                                                       \
       "2:\n"                                                                                 \
-      "vmov r0, r1, s16, s17\n"                                                              \
-      "vmov r2, r3, s18, s19\n"                                                              \
-      "vmov lr, r4, s24, s25\n"                                                              \
-      "bx r4\n"                                                                              \
+      "ldm.w r5, {r0-r3, r11, pc}\n"                                                         \
       ".p2align 2\n"                                                                         \
       "3:\n"                                                                                 \
       "ldmia.w r12!, {r4, r5}\n" QUANTIZED_DSP_FOUR_BY("r4") QUANTIZED_DSP_FOUR_BY("r5")     \
@@ -168,10 +176,7 @@ static int quantized_dsp_takes_group(quantized_dsp_group* g, const int32_t* bias
       "bx r4\n"                                                                              \
       ".p2align 2\n"                                                                         \
       "1:\n" QUANTIZED_DSP_EIGHT_TAPS QUANTIZED_DSP_EIGHT_TAPS QUANTIZED_DSP_EIGHT_TAPS      \
-          QUANTIZED_DSP_EIGHT_TAPS                                                           \
-      "vmov r4, s28\n"                                                                       \
-      "cmp lr, r4\n"                                                                         \
-      "bne 1b\n"                                                                             \
+          QUANTIZED_DSP_EIGHT_TAPS again                                                     \
       "vmov s0, s1, r0, r1\n"                                                                \
       "vmov s2, s3, r2, r3\n"                                                                \
       "vcvt.f32.s32 s0, s0\n"                                                                \
@@ -195,16 +200,17 @@ static int quantized_dsp_takes_group(quantized_dsp_group* g, const int32_t* bias
       "str r2, [r4]\n"                                                                       \
       "add r4, r4, r5\n"                                                                     \
       "str r4, [sp, #16]\n" bits                                                             \
-      "vmov r4, s26\n"                                                                       \
+      "vmov r4, r5, s26, s27\n"                                                              \
       "cmp r12, r4\n"                                                                        \
       "bne.w 2b\n"                                                                           \
-      "add sp, sp, #32\n"                                                                    \
+      "add sp, sp, #56\n"                                                                    \
       "vmov r7, s31\n"                                                                       \
       : "+r"(r0)                                                                             \
       :                                                                                      \
       : "r1", "r2", "r3", "r4", "r5", "r6", "r8", "r9", "r10", "r11", "r12", "lr", "s0",     \
         "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s16", "s17", "s18", "s19", "s20", "s21",  \
-        "s22", "s23", "s24", "s25", "s26", "s27", "s28", "s29", "s31", "cc", "memory")
+        "s22", "s23", "s24", "s25", "s26", "s27", "s28", "s29", "s30", "s31", "cc",          \
+        "memory")
 
 #ifndef QUANTIZED_HELIUM /* conv_helium.h has its own */
 /* Computes them, where there are such instructions, and returns whether it has. */
@@ -212,9 +218,11 @@ static QUANTIZED_DSP_ALONE int quantized_dsp_four(const quantized_dsp_group* g) 
 #if defined(__ARM_FEATURE_DSP) && defined(__ARM_FP) && __ARM_ARCH_PROFILE == 'M'
   register const quantized_dsp_group* r0 __asm__("r0") = g;
   if (g->bits) {
-    QUANTIZED_DSP_FOUR_CHANNELS(QUANTIZED_DSP_FOUR_BITS);
-  } else {
-    QUANTIZED_DSP_FOUR_CHANNELS("");
+    QUANTIZED_DSP_FOUR_CHANNELS(QUANTIZED_DSP_FOUR_AGAIN, QUANTIZED_DSP_FOUR_BITS);
+  } else if (g->w_end - g->w >= 80) {
+    QUANTIZED_DSP_FOUR_CHANNELS(QUANTIZED_DSP_FOUR_AGAIN, "");
+  } else { /* 36 taps at most */
+    QUANTIZED_DSP_FOUR_CHANNELS("", "");
   }
   return 1;
 #else
