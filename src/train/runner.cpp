@@ -42,7 +42,7 @@ void Runner::compile(const ProgramKey& key, ir::Graph graph, exec::CompileOption
   options.threads = pool_.threads();
   options.fast = fast_;
   graph = ops::with_masks_at_once(graph);
-  if (!fast_) graph = ops::convolutions_by_rows(graph);
+  if (!fast_) graph = ops::with_masked_gradients(ops::convolutions_by_rows(graph));
   std::vector<const exec::Program*> siblings;
   for (const auto& [other, runnable] : runnables_) {
     if (other != key) siblings.push_back(runnable.program.get());

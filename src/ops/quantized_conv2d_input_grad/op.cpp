@@ -3,6 +3,7 @@
 #include "ir/graph.h"
 #include "ops/families/conv/conv.h"
 #include "ops/families/quantized/conv_gradients.h"
+#include "ops/families/quantized/masked.h"
 #include "ops/families/quantized/quantized.h"
 #include "ops/quantized_conv2d_input_grad/dims.h"
 #include "simd/conv.h"
@@ -100,6 +101,31 @@ const OpDef& input_grad_op() {
   return def;
 }
 
+const OpDef& masked_op() {
+  static const OpDef def = [] {
+    OpDef made = input_grad_op();
+    made.name = "quantized_conv2d_input_grad_masked";
+    made.signature.doc =
+        "quantized_conv2d_input_grad and then grad_by_bits at once: what the mask makes 0 need not "
+        "be computed.";
+    made.signature.inputs.push_back(
+        {.name = "bits", .doc = "the shape of dx, boolean", .types = DType::boolean});
+    made.infer = [](const ir::InferContext& c) {
+      std::vector<ir::TensorType> types = infer(c);
+      c.require(c.shape(2) == types[0].shape, "expected a bit for every element of dx");
+      return types;
+    };
+    made.kernels.workspace = nullptr;
+    made.kernels.ref = ir::kernel_fn<&f32::quantized_conv2d_input_grad_masked_ref>();
+    made.kernels.ref64 = ir::kernel_fn<&f64::quantized_conv2d_input_grad_masked_ref>();
+    made.kernels.fast = {};
+    // Bits of two samples may share a byte.
+    made.flow.samples = [](const ir::SamplesContext&) { return ir::Samples::mixed; };
+    return made;
+  }();
+  return def;
+}
+
 const OpDef& in_place_op() {
   static const OpDef def = [] {
     OpDef made = input_grad_op();
@@ -133,11 +159,16 @@ const OpDef& in_place_op() {
 }  // namespace thimble::ops::quantized_conv2d_input_grad_impl
 
 THIMBLE_OP_FOLDER(quantized_conv2d_input_grad) {
-  static const OpDef* const defs[] = {&input_grad_op(), &in_place_op()};
+  static const OpDef* const defs[] = {&input_grad_op(), &in_place_op(), &masked_op()};
   return defs;
 }
 
 namespace thimble::ops {
+
+MaskedGradient quantized_input_grad_masked() {
+  namespace impl = quantized_conv2d_input_grad_impl;
+  return {&impl::input_grad_op(), &impl::masked_op()};
+}
 
 Value quantized_input_grad(Value dy, Value weight, const Conv2dInputGradAttrs& attrs) {
   namespace impl = quantized_conv2d_input_grad_impl;

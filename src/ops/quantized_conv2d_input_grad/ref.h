@@ -35,8 +35,20 @@ static void quantized_conv2d_input_grad_ref(real* dx, const real* dy, const int8
   }
 }
 
-/* The same of a depthwise convolution of stride 1 whose image and result have one size. dx may be
-   dy: of each channel, the rows that dx has taken the place of are kept while they are read. */
+/* The same, but 0 where the bit of an element of dx is not set. */
+static void quantized_conv2d_input_grad_masked_ref(real* dx, const real* dy, const int8_t* w,
+                                                   const uint8_t* bits,
+                                                   const conv2d_input_grad_dims* d) {
+  const ptrdiff_t n = (ptrdiff_t)d->n * d->h * d->w * d->c;
+  quantized_conv2d_input_grad_ref(dx, dy, w, d);
+  for (ptrdiff_t i = 0; i < n; ++i) {
+    if ((bits[i / 8] >> (i % 8) & 1) == 0) dx[i] = 0;
+  }
+}
+
+/* quantized_conv2d_input_grad of a depthwise convolution of stride 1 whose image and result have
+   one size. dx may be dy: of each channel, the rows that dx has taken the place of are kept while
+   they are read. */
 static void quantized_depthwise_input_grad_ref(real* dx, const real* dy, const int8_t* w,
                                                const conv2d_input_grad_dims* d) {
   real kept[QUANTIZED_KEPT_NUMBERS];

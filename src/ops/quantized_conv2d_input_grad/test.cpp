@@ -1,10 +1,18 @@
 #include <gtest/gtest.h>
 
+#include <thimble/ops/activation_bits.h>
+#include <thimble/ops/add.h>
+
+#include <algorithm>
 #include <cmath>
 #include <random>
+#include <string_view>
 #include <vector>
 
+#include "ops/activation_bits/dims.h"
+#include "ops/families/quantized/conv_gradients.h"
 #include "ops/families/quantized/floats_helium.h"
+#include "ops/families/quantized/masked.h"
 #include "ops/families/quantized/quantized_cases.h"
 #include "ops/families/quantized/sum_micro.h"
 #include "ops/quantized_conv2d_input_grad/dims.h"
@@ -16,15 +24,15 @@ namespace {
 // As C code for microcontrollers has them.
 namespace micro {
 using real = float;
-#include "ops/quantized_conv2d_input_grad/micro.h"
+#include "ops/families/quantized/masked_grad_micro.h"
 }  // namespace micro
 namespace dsp {
 using real = float;
-#include "ops/quantized_conv2d_input_grad/cortex_m_dsp.h"
+#include "ops/families/quantized/masked_grad_cortex_m_dsp.h"
 }  // namespace dsp
 namespace helium {
 using real = float;
-#include "ops/families/quantized/input_grad_helium.h"
+#include "ops/families/quantized/masked_grad_helium.h"
 }  // namespace helium
 
 OpCase gradient(const char* name, const Shape& dy, const Shape& weight, const Shape& dx,
@@ -75,6 +83,19 @@ std::vector<OpCase> in_place_convolutions() {
   };
 }
 
+std::vector<OpCase> masked_convolutions() {
+  std::vector<OpCase> all{
+      gradient("masked_pixels", {1, 4, 4, 48}, {48, 1, 1, 72}, {1, 4, 4, 72}),
+      gradient("masked_pixels_of_many", {2, 3, 3, 16}, {16, 1, 1, 136}, {2, 3, 3, 136}),
+      gradient("other_channels", {1, 3, 3, 20}, {20, 1, 1, 8}, {1, 3, 3, 8}),
+      gradient("masked_windows", {1, 5, 4, 16}, {16, 3, 3, 8}, {1, 5, 4, 8}, {.padding = 1}),
+      gradient("masked_dense", {5, 1, 1, 32}, {32, 40}, {5, 1, 1, 40})};
+  for (OpCase& each : all) {
+    each.inputs.push_back({.shape = each.expect[0], .dtype = DType::boolean});
+  }
+  return all;
+}
+
 struct Drawn {
   Tensor dy;
   Tensor weight;
@@ -115,6 +136,16 @@ THIMBLE_OP_CASES(quantized_conv2d_input_grad) {
                attrs,
                "zero points of 0"},
           }};
+}
+
+THIMBLE_OP_CASES(quantized_conv2d_input_grad_masked) {
+  std::vector<OpCase> cases = masked_convolutions();
+  const auto& inputs = cases[0].inputs;
+  return {.cases = cases,
+          .rejects = {{"bits_of_another_shape",
+                       {inputs[0], inputs[1], {.shape = {1, 4, 4, 8}, .dtype = DType::boolean}},
+                       cases[0].attrs,
+                       "expected a bit for every element of dx"}}};
 }
 
 THIMBLE_OP_CASES(quantized_depthwise_input_grad) {
@@ -201,6 +232,73 @@ TEST(quantized_conv2d_input_grad, of_microcontrollers_has_the_bits_of_the_refere
     compare(test, "quantized_depthwise_input_grad",
             ir::kernel_fn<&helium::quantized_depthwise_input_grad_ref>());
   }
+}
+
+TEST(quantized_conv2d_input_grad, masked_has_the_bits_of_the_gradient_and_the_mask) {
+  std::mt19937 random(8);
+  const auto kernels = {ir::kernel_fn<&micro::quantized_conv2d_input_grad_masked_ref>(),
+                        ir::kernel_fn<&dsp::quantized_conv2d_input_grad_masked_ref>(),
+                        ir::kernel_fn<&helium::quantized_conv2d_input_grad_masked_ref>()};
+  const ir::OpDef& op = *ir::find_op("quantized_conv2d_input_grad_masked");
+  for (const OpCase& test : masked_convolutions()) {
+    for (const int mask : {0, 0x55, 0xff}) {
+      const Drawn of = drawn(test, random);
+      const int64_t n = test.expect[0].elements();
+      const ir::TensorType mask_type{DType::boolean, test.expect[0]};
+      ir::Bytes bits(static_cast<size_t>((n + 7) / 8));
+      for (std::byte& byte : bits)
+        byte = static_cast<std::byte>(random() | static_cast<unsigned>(mask));
+      if (mask == 0xff) std::fill(bits.begin(), bits.end(), std::byte{0xff});
+      std::vector<float> wanted = values_of<float>(run_op(
+          "quantized_conv2d_input_grad", test.attrs, {of.dy, of.weight}, Kernel::reference)[0]);
+      for (size_t i = 0; i < wanted.size(); ++i) {
+        if ((std::to_integer<int>(bits[i / 8]) >> (i % 8) & 1) == 0) wanted[i] = 0.0F;
+      }
+      const ir::TensorType* const inputs[] = {&of.dy.type, &of.weight.type, &mask_type};
+      const ir::TensorType output{DType::f32, test.expect[0]};
+      const ir::Params params = op.kernels.params({test.attrs, inputs, {&output, 1}});
+      const void* const sources[] = {of.dy.bytes.data(), of.weight.bytes.data(), bits.data()};
+      std::vector<float> made(wanted.size());
+      void* const to[] = {made.data()};
+      const auto check = [&](const ir::KernelFn& kernel) {
+        std::fill(made.begin(), made.end(), NAN);
+        kernel({to, sources, nullptr, params.bytes().data(), 3, 1, nullptr});
+        EXPECT_EQ(made, wanted) << test.name;
+      };
+      check(op.kernels.ref);
+      for (const ir::KernelFn& kernel : kernels) check(kernel);
+    }
+  }
+}
+
+// A gradient that another op reads, too, or of a larger window stays by itself.
+TEST(quantized_conv2d_input_grad, is_joined_with_the_mask_that_alone_reads_it) {
+  Graph g;
+  const auto weight = [&g](const char* name, const Shape& shape) {
+    const std::vector<int8_t> numbers(static_cast<size_t>(shape.elements()), 3);
+    return g.constant(name, Array(numbers, shape), {.scales = {0.02F}});
+  };
+  const Value dy = g.input("dy", {4, 4, 16});
+  const Value bits = activation_bits(g.input("x", {4, 4, 8}), {});
+  const Conv2dInputGradAttrs attrs{.size = {4, 4}};
+  const Value a = ops::quantized_input_grad(dy, weight("wa", {16, 1, 1, 8}), attrs);
+  const Value b = ops::quantized_input_grad(dy, weight("wb", {16, 1, 1, 8}), attrs);
+  const Value c =
+      ops::quantized_input_grad(dy, weight("wc", {16, 3, 3, 8}), {.size = {4, 4}, .padding = 1});
+  g.output("a", grad_by_bits(a, bits));
+  g.output("b", grad_by_bits(b, bits) + b);
+  g.output("c", grad_by_bits(c, bits));
+  const ir::Graph graph = ir::with_batch(g.ir(), 1);
+  const ir::Graph made = ops::with_masked_gradients(graph);
+  ir::verify(made);
+  const auto count = [](const ir::Graph& of, std::string_view op) {
+    return std::count_if(of.nodes.begin(), of.nodes.end(),
+                         [op](const auto& n) { return n.op->name == op; });
+  };
+  EXPECT_EQ(count(made, "quantized_conv2d_input_grad_masked"), 1);
+  EXPECT_EQ(count(made, "quantized_conv2d_input_grad"), 2);
+  EXPECT_EQ(count(made, "grad_by_bits"), 2);
+  EXPECT_EQ(made.nodes.size(), graph.nodes.size() - 1);
 }
 
 // Vectors of Helium take floats below 2^-126 for 0.

@@ -22,19 +22,18 @@
 
 #if KERNELS == 3
 #include "ops/families/quantized/depthwise_helium.h"
-#include "ops/families/quantized/input_grad_helium.h"
+#include "ops/families/quantized/masked_grad_helium.h"
 #include "ops/families/quantized/weight_grad_helium.h"
-#include "ops/families/unary/grad_by_bits_helium.h"
 #include "ops/quantized_add/helium.h"
 #elif KERNELS == 2
 #include "ops/families/quantized/depthwise_cortex_m_dsp.h"
+#include "ops/families/quantized/masked_grad_cortex_m_dsp.h"
 #include "ops/families/quantized/sum_cortex_m_dsp.h"
 #include "ops/families/quantized/weight_grad_cortex_m_dsp.h"
 #include "ops/families/unary/grad_by_bits_cortex_m_dsp.h"
-#include "ops/quantized_conv2d_input_grad/cortex_m_dsp.h"
 #elif KERNELS == 1
+#include "ops/families/quantized/masked_grad_micro.h"
 #include "ops/families/unary/grad_by_bits_micro.h"
-#include "ops/quantized_conv2d_input_grad/micro.h"
 #include "ops/quantized_conv2d_weight_grad/micro.h"
 #else
 #include "ops/activation_bits/ref.h"
@@ -164,6 +163,9 @@ static void gradients(int h, int w, int c, int k, int r, int s, int stride, int 
     if (smallest > 0 && i % 3 == 0) dy[i] *= smallest;
   }
   quantized_conv2d_input_grad_ref(dx, dy, weights, d);
+  sum = hash(sum, dx, sizeof *dx * (size_t)(h * w * c));
+  for (int i = 0; i < h * w * c / 8 + 1; ++i) bits[i] = (uint8_t)next_word();
+  quantized_conv2d_input_grad_masked_ref(dx, dy, weights, bits, d);
   sum = hash(sum, dx, sizeof *dx * (size_t)(h * w * c));
   quantized_conv2d_weight_grad_ref(dx, image, dy, &dims);
   sum = hash(sum, dx, sizeof *dx * (size_t)taps);
@@ -304,6 +306,7 @@ int main(void) {
   gradients(8, 8, 48, 12, 1, 1, 1, 0, 1, 0);
   gradients(4, 4, 24, 96, 1, 1, 1, 0, 1, 0);
   gradients(4, 4, 24, 96, 1, 1, 1, 0, 1, 0x1p-110F);
+  gradients(4, 4, 72, 96, 1, 1, 1, 0, 1, 0);
   gradients(3, 3, 10, 70, 1, 1, 1, 0, 1, 0);
   gradients(5, 3, 8, 7, 1, 1, 1, 0, 1, 0);
   gradients(9, 7, 6, 8, 3, 3, 2, 1, 1, 0);

@@ -89,22 +89,141 @@ static QUANTIZED_HELIUM_ALONE void quantized_helium_grad_tile(real* dx, const re
 #endif
 }
 
+/* Sums that are taken together, and channels of dy at once, where dy has many zeros. */
+#define QUANTIZED_HELIUM_WIDE 24
+#define QUANTIZED_HELIUM_DEPTH 48
+
+/* One number of dy, whose weights stand from number 24j on: w0 to w5 are their bytes behind w. */
+#define QUANTIZED_HELIUM_WIDE_OF(y, w0, w1, w2, w3, w4, w5)               \
+  "cbz " y                                                                \
+  ", 2f\n"                                                                \
+  "vldrw.32 q6, [%[w], #" w0                                              \
+  "]\n"                                                                   \
+  "vmul.f32 q6, q6, " y "\nvldrw.32 q7, [%[w], #" w1                      \
+  "]\n"                                                                   \
+  "vadd.f32 q0, q0, q6\nvmul.f32 q7, q7, " y "\nvldrw.32 q6, [%[w], #" w2 \
+  "]\n"                                                                   \
+  "vadd.f32 q1, q1, q7\nvmul.f32 q6, q6, " y "\nvldrw.32 q7, [%[w], #" w3 \
+  "]\n"                                                                   \
+  "vadd.f32 q2, q2, q6\nvmul.f32 q7, q7, " y "\nvldrw.32 q6, [%[w], #" w4 \
+  "]\n"                                                                   \
+  "vadd.f32 q3, q3, q7\nvmul.f32 q6, q6, " y "\nvldrw.32 q7, [%[w], #" w5 \
+  "]\n"                                                                   \
+  "vadd.f32 q4, q4, q6\nvmul.f32 q7, q7, " y                              \
+  "\nvadd.f32 q5, q5, q7\n"                                               \
+  "2:\n"
+
+/* to[c] = from[c] + the sum over n numbers k of y[k] w[k,c], for 24 c; w: [n,24], n: a multiple of
+   four. What is 0 in y is left out. */
+static QUANTIZED_HELIUM_ALONE void quantized_helium_wide(real* to, const real* from, const real* y,
+                                                         const real* w, int n) {
+#if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
+  __asm__ volatile(
+      "vldrw.32 q0, [%[from]]\n"
+      "vldrw.32 q1, [%[from], #16]\n"
+      "vldrw.32 q2, [%[from], #32]\n"
+      "vldrw.32 q3, [%[from], #48]\n"
+      "vldrw.32 q4, [%[from], #64]\n"
+      "vldrw.32 q5, [%[from], #80]\n"
+      "dls lr, %[fours]\n"
+      "1:\n"
+      "ldm %[y]!, {r3, r4, r5, r6}\n"  // clang-format off
+      QUANTIZED_HELIUM_WIDE_OF("r3", "0", "16", "32", "48", "64", "80")
+      QUANTIZED_HELIUM_WIDE_OF("r4", "96", "112", "128", "144", "160", "176")
+      QUANTIZED_HELIUM_WIDE_OF("r5", "192", "208", "224", "240", "256", "272")
+      QUANTIZED_HELIUM_WIDE_OF("r6", "288", "304", "320", "336", "352", "368")  // clang-format on
+      "add %[w], %[w], #384\n"
+      "le lr, 1b\n"
+      "vstrw.32 q0, [%[to]]\n"
+      "vstrw.32 q1, [%[to], #16]\n"
+      "vstrw.32 q2, [%[to], #32]\n"
+      "vstrw.32 q3, [%[to], #48]\n"
+      "vstrw.32 q4, [%[to], #64]\n"
+      "vstrw.32 q5, [%[to], #80]\n"
+      : [y] "+r"(y), [w] "+r"(w)
+      : [to] "r"(to), [from] "r"(from), [fours] "r"(n / 4)
+      : "lr", "r3", "r4", "r5", "r6", "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7", "cc",
+        "memory");
+#else
+  real sums[QUANTIZED_HELIUM_WIDE];
+  for (int c = 0; c < QUANTIZED_HELIUM_WIDE; ++c) sums[c] = from[c];
+  for (const real* const end = y + n; y != end; ++y, w += QUANTIZED_HELIUM_WIDE) {
+    if (*y == 0) continue;
+    for (int c = 0; c < QUANTIZED_HELIUM_WIDE; ++c) sums[c] += *y * w[c];
+  }
+  for (int c = 0; c < QUANTIZED_HELIUM_WIDE; ++c) to[c] = sums[c];
+#endif
+}
+
+/* to[24k + c] = from[step k + c], for k below n and 24 c; n: not 0. */
+static void quantized_helium_wide_floats(real* to, const int8_t* from, int step, int n) {
+#if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
+  __asm__ volatile(
+      "dls lr, %[n]\n"
+      "1:\n"
+      "vldrb.s32 q0, [%[from]]\n"
+      "vldrb.s32 q1, [%[from], #4]\n"
+      "vldrb.s32 q2, [%[from], #8]\n"
+      "vcvt.f32.s32 q0, q0\n"
+      "vldrb.s32 q3, [%[from], #12]\n"
+      "vcvt.f32.s32 q1, q1\n"
+      "vldrb.s32 q4, [%[from], #16]\n"
+      "vcvt.f32.s32 q2, q2\n"
+      "vldrb.s32 q5, [%[from], #20]\n"
+      "vcvt.f32.s32 q3, q3\n"
+      "vstrw.32 q0, [%[to]], #16\n"
+      "vcvt.f32.s32 q4, q4\n"
+      "vstrw.32 q1, [%[to]], #16\n"
+      "vcvt.f32.s32 q5, q5\n"
+      "vstrw.32 q2, [%[to]], #16\n"
+      "vstrw.32 q3, [%[to]], #16\n"
+      "vstrw.32 q4, [%[to]], #16\n"
+      "vstrw.32 q5, [%[to]], #16\n"
+      "add %[from], %[from], %[step]\n"
+      "le lr, 1b\n"
+      : [to] "+r"(to), [from] "+r"(from)
+      : [n] "r"(n), [step] "r"(step)
+      : "lr", "q0", "q1", "q2", "q3", "q4", "q5", "cc", "memory");
+#else
+  for (; n > 0; --n, from += step) {
+    for (int c = 0; c < QUANTIZED_HELIUM_WIDE; ++c) *to++ = (real)from[c];
+  }
+#endif
+}
+
+/* Channels [0, some) of all pixels, where many numbers of dy are 0. some: a multiple of 24,
+   from_channels: of four. */
+static QUANTIZED_HELIUM_ALONE void quantized_helium_grad_sparse(real* dx, const real* dy,
+                                                                const int8_t* w, int pixels,
+                                                                int channels, int from_channels,
+                                                                int some) {
+  const real none[QUANTIZED_HELIUM_WIDE] = {0};
+  real floats[QUANTIZED_HELIUM_WIDE * QUANTIZED_HELIUM_DEPTH];
+  for (int c = 0; c < some; c += QUANTIZED_HELIUM_WIDE) {
+    for (int first = 0; first < from_channels; first += QUANTIZED_HELIUM_DEPTH) {
+      const int rest = from_channels - first;
+      const int n = rest < QUANTIZED_HELIUM_DEPTH ? rest : QUANTIZED_HELIUM_DEPTH;
+      const real* y = dy + first;
+      real* to = dx + c;
+      quantized_helium_wide_floats(floats, w + (ptrdiff_t)first * channels + c, channels, n);
+      for (int i = 0; i < pixels; ++i, to += channels, y += from_channels) {
+        quantized_helium_wide(to, first > 0 ? to : none, y, floats, n);
+      }
+    }
+  }
+}
+
 /* Channels of dy whose weights are converted at once: an even number. */
 #define QUANTIZED_HELIUM_FROM 192
 
-/* In the place of the function of micro.h. */
-static void quantized_input_grad_pointwise(real* dx, const real* dy, const int8_t* w, int pixels,
-                                           int channels, int from_channels) {
+/* Channels [some, channels & ~3) of all pixels but the last ones, in tiles. */
+static QUANTIZED_HELIUM_ALONE void quantized_helium_grad_tiles(real* dx, const real* dy,
+                                                               const int8_t* w, int tiled_pixels,
+                                                               int channels, int from_channels,
+                                                               int some) {
   const real none[4] = {0, 0, 0, 0};
-  const int tiled_pixels = pixels & ~3;
-  const int tiled = channels & ~3;
   real floats[4 * QUANTIZED_HELIUM_FROM];
-  if (tiled_pixels * tiled == 0 || from_channels % 2 != 0 || from_channels == 0 ||
-      !quantized_helium_is_exact(dy, pixels * from_channels)) {
-    quantized_input_grad_plain_pointwise(dx, dy, w, pixels, channels, from_channels);
-    return;
-  }
-  for (int c = 0; c < tiled; c += 4) {
+  for (int c = some; c < (channels & ~3); c += 4) {
     for (int first = 0; first < from_channels; first += QUANTIZED_HELIUM_FROM) {
       const int rest = from_channels - first;
       const int n = rest < QUANTIZED_HELIUM_FROM ? rest : QUANTIZED_HELIUM_FROM;
@@ -117,8 +236,26 @@ static void quantized_input_grad_pointwise(real* dx, const real* dy, const int8_
       }
     }
   }
+}
+
+/* In the place of the function of micro.h. */
+static void quantized_input_grad_pointwise(real* dx, const real* dy, const int8_t* w, int pixels,
+                                           int channels, int from_channels) {
+  const int tiled_pixels = pixels & ~3;
+  const int tiled = channels & ~3;
+  int some = 0; /* channels that are sparse */
+  if (tiled_pixels * tiled == 0 || from_channels % 2 != 0 || from_channels == 0 ||
+      !quantized_helium_is_exact(dy, pixels * from_channels)) {
+    quantized_input_grad_plain_pointwise(dx, dy, w, pixels, channels, from_channels);
+    return;
+  }
+  if (from_channels % 4 == 0 && quantized_micro_is_sparse(dy, pixels * from_channels)) {
+    some = channels / QUANTIZED_HELIUM_WIDE * QUANTIZED_HELIUM_WIDE;
+    quantized_helium_grad_sparse(dx, dy, w, pixels, channels, from_channels, some);
+  }
+  quantized_helium_grad_tiles(dx, dy, w, tiled_pixels, channels, from_channels, some);
   for (int i = 0; i < pixels; ++i, dx += channels, dy += from_channels) {
-    for (int c = i < tiled_pixels ? tiled : 0; c < channels; ++c) {
+    for (int c = i < tiled_pixels ? tiled : some; c < channels; ++c) {
       dx[c] = quantized_input_grad_one(dy, w + c, channels, from_channels);
     }
   }

@@ -1,7 +1,10 @@
 #include "ops/families/quantized/masked.h"
 
+#include <thimble/ops/activation_bits.h>
+
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -68,6 +71,50 @@ ir::Graph with_masks_at_once(const ir::Graph& graph) {
     rewriter.graph().end_layer();
     rewriter.replace(node, {both.data(), 1});
     bits.emplace(mask->second, both[1]);
+  }
+  return std::move(rewriter).finish();
+}
+
+ir::Graph with_masked_gradients(const ir::Graph& graph) {
+  const MaskedGradient ops = quantized_input_grad_masked();
+  static const OpDef* const mask = ir::find_op("grad_by_bits");
+  std::vector<int> readers(graph.values.size(), 0);
+  for (const ir::Node& node : graph.nodes) {
+    for (const int id : node.inputs) {
+      if (id >= 0) ++readers[static_cast<size_t>(id)];
+    }
+  }
+  for (const int id : graph.results()) readers[static_cast<size_t>(id)] += 2;
+  // By the node that masks it: the gradient.
+  std::map<const ir::Node*, const ir::Node*> gradients;
+  std::set<const ir::Node*> inner;
+  for (const ir::Node& node : graph.nodes) {
+    if (node.op != mask || node.attrs.as<GradByBitsAttrs>().slope != 0.0) continue;
+    const int id = node.input(0);
+    const int producer = graph.data(id).producer;
+    if (producer < 0 || readers[static_cast<size_t>(id)] != 1) continue;
+    const ir::Node& from = graph.nodes[static_cast<size_t>(producer)];
+    if (from.op != ops.gradient) continue;
+    const Shape& weight = graph.type(from.input(1)).shape;
+    if (weight.rank() == 4 && weight[1] * weight[2] != 1) continue;
+    gradients.emplace(&node, &from);
+    inner.insert(&from);
+  }
+  if (gradients.empty()) return graph;
+  ir::Rewriter rewriter(graph);
+  for (const ir::Node& node : graph.nodes) {
+    if (inner.count(&node) > 0) continue;
+    const auto found = gradients.find(&node);
+    if (found == gradients.end()) {
+      rewriter.copy(node);
+      continue;
+    }
+    const ir::Node& from = *found->second;
+    const Value inputs[] = {rewriter.map(from.input(0)), rewriter.map(from.input(1)),
+                            rewriter.map(node.input(1))};
+    rewriter.graph().reopen_layer(node.layer);
+    rewriter.replace(node, rewriter.graph().add(*ops.masked, from.attrs, inputs));
+    rewriter.graph().end_layer();
   }
   return std::move(rewriter).finish();
 }

@@ -25,4 +25,15 @@ struct MaskedOp {
 // the same.
 [[nodiscard]] ir::Graph with_masks_at_once(const ir::Graph& graph);
 
+// A gradient, and the op that computes it and applies a bit mask, its last input, to it at once.
+struct MaskedGradient {
+  const OpDef* gradient;
+  const OpDef* masked;
+};
+[[nodiscard]] MaskedGradient quantized_input_grad_masked();
+
+// The graph with one op in the place of a gradient and grad_by_bits, where that alone reads it and
+// the convolution's window is one pixel. Bits are the same.
+[[nodiscard]] ir::Graph with_masked_gradients(const ir::Graph& graph);
+
 }  // namespace thimble::ops
