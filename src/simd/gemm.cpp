@@ -3,12 +3,13 @@
 // and runs the register tiles of the block's rows over it. Rows of a are read in place unless a is
 // transposed; then the block's slice is copied first, because a column of a large matrix maps to
 // few cache sets. Repacking b for every block of rows costs about one vector copy per kBlockRows /
-// 2 multiply-adds; in return tasks share nothing.
+// 2 multiply-adds; in return tasks share nothing. One row reads b as it lies (gemm_row-inl.h).
 
 #include "simd/gemm.h"
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "simd/workspace.h"
 
@@ -20,6 +21,7 @@
 #include <hwy/highway.h>
 
 #include "simd/convert_16bit-inl.h"
+#include "simd/gemm_row-inl.h"
 #include "simd/pack-inl.h"
 #include "simd/tile-inl.h"
 
@@ -287,6 +289,100 @@ void run_block(const GemmSizes& sizes, const GemmBlock& block, const GemmScratch
   }
 }
 
+// Whether a product of one row reads b as it lies.
+bool reads_unpacked(const GemmSizes& sizes, const NarrowMatrix* narrow) {
+  if (sizes.m != 1 || sizes.transpose_a) return false;
+  if (narrow != nullptr && narrow->group != 0) return false;
+  if (!sizes.transpose_b) return narrow == nullptr || narrow->type != NarrowMatrix::Type::i4;
+#if HWY_TARGET == HWY_AVX3
+  // Words of two bf16 must not cross the ends of rows.
+  return narrow == nullptr || (narrow->type == NarrowMatrix::Type::bf16 && sizes.k % 2 == 0);
+#else
+  return false;
+#endif
+}
+
+// sums += those over [first, first + depth) of kVectors vectors of columns from `column` on.
+template <int kVectors>
+void add_unpacked(Vec (&sums)[kVectors], const GemmSizes& sizes, const GemmBlock& block, int column,
+                  int first, int depth) {
+  using Type = NarrowMatrix::Type;
+  const float* const a = block.a + first;
+  const auto type = block.narrow != nullptr ? block.narrow->type : Type::bf16;
+#if HWY_TARGET == HWY_AVX3
+  if (sizes.transpose_b) {
+    for (int v = 0; v < kVectors; ++v) {
+      const int64_t at = (int64_t{column} + v * lanes()) * sizes.k + first;
+      if (block.narrow == nullptr) {
+        sums[v] = add_transposed(sums[v], a, depth, block.b + at, sizes.k);
+      } else {
+        const auto* const b = static_cast<const uint16_t*>(block.narrow->data) + at;
+        sums[v] = add_transposed(sums[v], a, depth, b, sizes.k);
+      }
+    }
+    return;
+  }
+#endif
+  const int64_t start = int64_t{first} * sizes.n + column;
+  if (block.narrow == nullptr) {
+    const float* const b = block.b + start;
+    const auto load = [b](int64_t i) HWY_ATTR { return hn::LoadU(F32(), b + i); };
+    const auto fetch = [b](int64_t i) { hwy::Prefetch(b + i); };
+    return add_row_major<kVectors>(sums, a, depth, sizes.n, load, fetch);
+  }
+  const void* const data = block.narrow->data;
+  const auto run = [&](auto constant) HWY_ATTR {
+    constexpr Type kType = decltype(constant)::value;
+    const auto load = [=](int64_t i) HWY_ATTR { return widened<kType>(data, start + i); };
+    const auto fetch = [=](int64_t i) {
+      hwy::Prefetch(static_cast<const uint8_t*>(data) + (start + i) * element_bits(kType) / 8);
+    };
+    add_row_major<kVectors>(sums, a, depth, sizes.n, load, fetch);
+  };
+  if (type == Type::bf16) run(std::integral_constant<Type, Type::bf16>());
+  if (type == Type::f16) run(std::integral_constant<Type, Type::f16>());
+  if (type == Type::i8) run(std::integral_constant<Type, Type::i8>());
+}
+
+// Vectors of columns of the only row, with the sums and the order of run_block.
+template <int kVectors>
+HWY_NOINLINE void run_unpacked(const GemmSizes& sizes, const GemmBlock& block, int column) {
+  const F32 d;
+  Vec totals[kVectors];
+  for (int v = 0; v < kVectors; ++v) totals[v] = hn::Zero(d);
+  for (int first = 0; first == 0 || first < sizes.k; first += kBlockDepth) {
+    const int depth = std::min(kBlockDepth, sizes.k - first);
+    const bool last = first + depth == sizes.k;
+    Vec sums[kVectors];
+    for (int v = 0; v < kVectors; ++v) sums[v] = hn::Zero(d);
+    add_unpacked<kVectors>(sums, sizes, block, column, first, depth);
+    for (int v = 0; v < kVectors; ++v) {
+      const int at = column + v * lanes();
+      if (last && block.bias != nullptr) sums[v] = hn::Add(sums[v], hn::LoadU(d, block.bias + at));
+      if (first > 0) sums[v] = hn::Add(sums[v], totals[v]);
+      if (first == 0 && sizes.add_previous) {
+        sums[v] = hn::Add(sums[v], hn::LoadU(d, block.y + at));
+      }
+      totals[v] = sums[v];
+    }
+  }
+  for (int v = 0; v < kVectors; ++v) {
+    hn::StoreU(activate(totals[v], sizes.activation), d, block.y + column + v * lanes());
+  }
+}
+
+void run_row(const GemmSizes& sizes, GemmBlock block, const GemmScratch& scratch) {
+  const int end = block.column + block.columns;
+  for (; block.column + kRowVectors * lanes() <= end; block.column += kRowVectors * lanes()) {
+    run_unpacked<kRowVectors>(sizes, block, block.column);
+  }
+  for (; block.column + lanes() <= end; block.column += lanes()) {
+    run_unpacked<1>(sizes, block, block.column);
+  }
+  block.columns = end - block.column;
+  if (block.columns > 0) run_block(sizes, block, scratch);
+}
+
 // How the results are split into blocks. No element's sum depends on it.
 struct GemmSplit {
   int rows, columns;  // per block
@@ -303,12 +399,13 @@ GemmSplit split_gemm(const GemmSizes& sizes, int threads) {
   const int64_t kWantedBlocks = threads > 1 || sizes.a_rows == 0 ? 16 : 1;
   constexpr int64_t kLeastMultiplyAdds = int64_t{1} << 17;
   const int64_t per_column = static_cast<int64_t>(split.rows) * std::max(1, sizes.k);
-  const int64_t least = round_up(divide_up(kLeastMultiplyAdds, per_column), kMaxColumns);
+  const int64_t unit = sizes.m == 1 ? kRowVectors * lanes() : kMaxColumns;
+  const int64_t least = round_up(divide_up(kLeastMultiplyAdds, per_column), unit);
   const int64_t others = static_cast<int64_t>(split.row_blocks) * sizes.batch;
   const int64_t even =
-      round_up(std::max<int64_t>(1, sizes.n / divide_up(kWantedBlocks, others)), kMaxColumns);
+      round_up(std::max<int64_t>(1, sizes.n / divide_up(kWantedBlocks, others)), unit);
   split.columns = static_cast<int>(
-      std::min({int64_t{kBlockColumns}, std::max(least, even), round_up(sizes.n, kMaxColumns)}));
+      std::min({int64_t{kBlockColumns}, std::max(least, even), round_up(sizes.n, unit)}));
   split.column_blocks = static_cast<int>(divide_up(sizes.n, split.columns));
   return split;
 }
@@ -322,6 +419,7 @@ void gemm_target(float* y, const float* a, const float* b, const NarrowMatrix* n
   Workspace counter(nullptr);
   carve_gemm_scratch(counter, sizes, narrow != nullptr);
   const int64_t scratch_bytes = counter.bytes();
+  const bool unpacked = reads_unpacked(sizes, narrow);
   pool.run_with_worker(per_matrix * sizes.batch, [&](int64_t task, int worker) {
     Workspace own(static_cast<char*>(workspace) + worker * scratch_bytes);
     const GemmScratch scratch = carve_gemm_scratch(own, sizes, narrow != nullptr);
@@ -338,7 +436,11 @@ void gemm_target(float* y, const float* a, const float* b, const NarrowMatrix* n
     block.rows = std::min(split.rows, sizes.m - block.row);
     block.column = column_block * split.columns;
     block.columns = std::min(split.columns, sizes.n - block.column);
-    run_block(sizes, block, scratch);
+    if (unpacked) {
+      run_row(sizes, block, scratch);
+    } else {
+      run_block(sizes, block, scratch);
+    }
   });
 }
 

@@ -1,8 +1,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "ops/matmul/dims.h"
 #include "ops/matmul/simd.h"
+#include "simd/gemm.h"
 #include "simd/kernel_testing.h"
 
 namespace f64 {
@@ -103,6 +106,57 @@ TEST(Matmul, gives_the_same_bits_for_any_number_of_threads) {
         const Guarded one = test.run(true, 1);
         for (int threads : {2, 4}) {
           EXPECT_TRUE(same_bits(one, test.run(true, threads))) << target << describe(test.d);
+        }
+      }
+    }
+  });
+}
+
+// One row does not pack b.
+TEST(Matmul, gives_a_row_alone_the_bits_that_it_has_among_others) {
+  for_each_target([](const std::string& target) {
+    for (const int n : {1, 16, 17, 70, 300}) {
+      for (const int k : {0, 1, 16, 33, 256, 300, 530}) {
+        for (int variant = 0; variant < 4; ++variant) {
+          const int transposed = variant & 1;
+          const int more = variant >> 1;
+          const Guarded one = Case({1, 1, n, k, 0, transposed, 0, 0, more, more}).run(true, 2);
+          const Guarded two = Case({1, 2, n, k, 0, transposed, 0, 0, more, more}).run(true, 1);
+          for (int j = 0; j < n; ++j) {
+            ASSERT_EQ(one.data()[j], two.data()[j]) << target << " n " << n << " k " << k;
+          }
+        }
+      }
+    }
+  });
+}
+
+TEST(Matmul, gives_a_row_alone_the_same_bits_with_a_narrow_matrix) {
+  using Type = simd::NarrowMatrix::Type;
+  for_each_target([](const std::string& target) {
+    for (const Type type : {Type::bf16, Type::f16, Type::i8, Type::i4}) {
+      for (const int n : {5, 64, 130}) {
+        for (const int k : {2, 33, 64, 290}) {
+          Guarded a(int64_t{2} * k);
+          fill_random(a, 1);
+          std::vector<uint16_t> b(static_cast<size_t>(n * k + 1));
+          // Any bits of an exponent that is not the largest.
+          for (size_t i = 0; i < b.size(); ++i) b[i] = static_cast<uint16_t>(i * 40503U) & 0xBBFF;
+          for (const bool transposed : {false, true}) {
+            simd::GemmSizes sizes{.m = 2, .n = n, .k = k, .transpose_b = transposed};
+            parallel::ThreadPool pool(1);
+            Guarded workspace = make_workspace(simd::gemm_narrow_workspace_bytes(sizes, 1));
+            Guarded two(int64_t{2} * n);
+            Guarded one(n);
+            const simd::NarrowMatrix matrix{type, b.data()};
+            simd::gemm_narrow(two.data(), a.data(), matrix, nullptr, workspace.data(), sizes, pool);
+            sizes.m = 1;
+            simd::gemm_narrow(one.data(), a.data(), matrix, nullptr, workspace.data(), sizes, pool);
+            EXPECT_TRUE(one.intact());
+            EXPECT_EQ(std::memcmp(one.data(), two.data(), sizeof(float) * static_cast<size_t>(n)),
+                      0)
+                << target << " type " << static_cast<int>(type) << " n " << n << " k " << k;
+          }
         }
       }
     }
