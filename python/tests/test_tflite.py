@@ -68,6 +68,18 @@ def test_litert_runs_float_models_with_equal_results(tmp_path: pathlib.Path, res
     np.testing.assert_allclose(run(tmp_path / "m.tflite", images, resolver), expected, atol=1e-6)
 
 
+def test_litert_runs_attention(tmp_path: pathlib.Path) -> None:
+    g = tb.Graph()
+    x = g.input("image", (5, 8))
+    g.output("scores", tb.dense(tb.layer_norm(x + tb.multi_head_attention(x, heads=2, causal=True)), units=3))
+    tb.save_model(g, tmp_path / "m.safetensors", seed=5)
+    graph = tb.load_model(tmp_path / "m.safetensors")
+    tb.export_tflite(graph, tmp_path / "m.tflite")
+    rows = RANDOM.normal(size=(3, 5, 8)).astype(np.float32)
+    expected = tb.Predictor(graph, batch=3).predict(rows)
+    np.testing.assert_allclose(run(tmp_path / "m.tflite", rows, "AUTO"), expected, atol=2e-6)
+
+
 def test_litert_runs_int8_models_with_equal_bits(tmp_path: pathlib.Path) -> None:
     images = images_of(64)
     made = tb.quantize_model(

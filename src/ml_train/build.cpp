@@ -184,7 +184,7 @@ Value activated(Value x, const std::string& activation) {
 namespace {
 
 constexpr const char* kCpuAlone = "only cpu is offered";
-constexpr const char* kOneScale = "a loss scale is for 16-bit types, which are not offered here";
+constexpr const char* kOneScale = "one scale is for the whole loss: set it on the model";
 constexpr const char* kFloatAlone = "weights are FP32";
 
 constexpr Property kCommon[] = {

@@ -149,6 +149,12 @@ TEST(tflite_write, layers_come_back_as_they_were) {
     const Value q = g.input("q", {4, 3});
     g.output("y", matmul(softmax(matmul(q, q, {.transpose_b = true}) * 0.5), q));
   });
+  test("attention of heads", [](Graph& g) {
+    const Value q = g.input("q", {4, 2, 3});
+    const Value mask = g.constant("mask", Array(std::vector<uint8_t>{1, 0, 1, 1}, {1, 1, 1, 4}));
+    g.output("y", scaled_dot_product_attention(q, q * 2.0, q, {.causal = true}));
+    g.output("z", scaled_dot_product_attention(q, q, q, mask, {.scale = 0.3}));
+  });
 }
 
 TEST(tflite_write, int8_networks_keep_their_bits) {

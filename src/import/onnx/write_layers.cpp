@@ -5,8 +5,8 @@
 #include <limits>
 #include <numeric>
 #include <span>
-#include <string_view>
 
+#include "import/attention_settings.h"
 #include "import/onnx/write.h"
 
 namespace thimble::importer::onnx {
@@ -293,28 +293,6 @@ void embedding_of(Op& op) {
   op.give(op.add("Gather", {op.input(1), op.input(0)}, {{"axis", attribute(int64_t{0})}}));
 }
 
-// Attributes that the ops of attention and of rotary embeddings keep to themselves.
-struct AttentionSettings final : ir::FieldVisitor {
-  bool causal = false;
-  bool interleaved = false;
-  double scale = 1.0;
-
-  void field(const char* name, bool& value, const char* /*doc*/) override {
-    if (std::string_view(name) == "causal") causal = value;
-    if (std::string_view(name) == "interleaved") interleaved = value;
-  }
-  void field(const char* name, double& value, const char* /*doc*/) override {
-    if (std::string_view(name) == "scale") scale = value;
-  }
-  void field(const char*, int64_t&, const char*) override {}
-  void field(const char*, Pair&, const char*) override {}
-  void field(const char*, Padding&, const char*) override {}
-  void field(const char*, std::vector<int64_t>&, const char*) override {}
-  void field(const char*, Shape&, const char*) override {}
-  void field(const char*, DType&, const char*) override {}
-  void choice(const char*, int&, std::span<const char* const>, const char*) override {}
-};
-
 // Of products and a softmax: softmax(scale q k^T + mask) v.
 std::string composed_attention(Op& op, const AttentionSettings& a, const std::string& mask) {
   const Shape& q = op.shape(1);
@@ -339,8 +317,7 @@ std::string composed_attention(Op& op, const AttentionSettings& a, const std::st
 
 // Inputs: random state, q, k, v, a mask.
 void attention_of(Op& op) {
-  AttentionSettings a;
-  op.node().attrs.visit(a);
+  const AttentionSettings a(op.node());
   const Order heads_first{0, 2, 1, 3};
   std::string mask;
   if (op.has(4)) {
@@ -361,8 +338,7 @@ void attention_of(Op& op) {
 
 // Inputs: x [N, T, H, D] or [N, T, D], and a table [T, 2, pairs] of cosines and sines.
 void rotate_pairs_of(Op& op) {
-  AttentionSettings a;
-  op.node().attrs.visit(a);
+  const AttentionSettings a(op.node());
   const int rank = op.rank(0);
   if (rank > 4) op.fail("such files have it for at most 4 dimensions");
   if (op.file().draws()) op.fail("onnxruntime runs it in no file that draws random numbers");

@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 
+#include "import/attention_settings.h"
 #include "import/tflite/write.h"
 
 namespace thimble::tflite {
@@ -346,6 +347,78 @@ void rms_norm_of(Op& op) {
   normalised(op, a.dims, a.epsilon, false, -1);
 }
 
+// What is added to the scores [T, S] for a mask and for causal attention; empty: nothing.
+std::vector<float> added_to_scores(Op& op, bool causal) {
+  const int64_t queries = op.shape(1)[1];
+  const int64_t keys = op.shape(2)[1];
+  constexpr float kNone = -1e9F;  // its exponential is 0
+  std::vector<float> added;
+  for (int64_t i = 0; causal && i < queries * keys; ++i) {
+    added.push_back(i % keys > i / keys ? kNone : 0.0F);
+  }
+  if (!op.has(4) || op.type(4).dtype == DType::f32) return added;
+  const Shape& mask = op.shape(4);
+  if (!op.is_constant(4) || mask[0] != 1 || mask[1] != 1) {
+    op.fail("thimble writes it with masks of f32, or with one known mask for all");
+  }
+  added.resize(static_cast<size_t>(queries * keys), 0.0F);
+  const std::vector<int64_t> seen = op.values(4).integers();
+  for (int64_t i = 0; i < queries * keys; ++i) {
+    const int64_t row = mask[2] == 1 ? 0 : i / keys;
+    const int64_t column = mask[3] == 1 ? 0 : i % keys;
+    if (seen[static_cast<size_t>(row * mask[3] + column)] == 0) {
+      added[static_cast<size_t>(i)] = kNone;
+    }
+  }
+  return added;
+}
+
+// softmax(scale q k^T + mask) v of heads. Inputs: random state, q, k, v [N, T, heads, D], a mask.
+void attention_of(Op& op) {
+  const importer::AttentionSettings a(op.node());
+  const Shape& q = op.shape(1);
+  const Shape& k = op.shape(2);
+  const Shape& v = op.shape(3);
+  if (q[2] != k[2]) op.fail("thimble writes it for as many heads of keys as of queries alone");
+  auto& builder = op.builder();
+  const int order = op.numbers({0, 2, 1, 3});
+  const auto turned = [&](int x, const Shape& shape, int to) {
+    if (to < 0) to = op.between({shape[0], shape[2], shape[1], shape[3]});
+    op.add(39, 1, op.options(BuiltinOptions_TransposeOptions, CreateEmptyOptions(builder)),
+           {x, order}, {to});
+    return to;
+  };
+  const auto product = [&](int left, int right, bool transposes, const Shape& shape) {
+    const int y = op.between(shape);
+    op.add(126, 1,
+           op.options(BuiltinOptions_BatchMatMulOptions,
+                      CreateBatchMatMulOptions(builder, false, transposes)),
+           {left, right}, {y});
+    return y;
+  };
+  const Shape square{q[0], q[2], q[1], k[1]};
+  const auto plus = [&](int x, int more) {
+    const int y = op.between(square);
+    op.add(0, 1, op.options(BuiltinOptions_AddOptions, CreateAddOptions(builder)), {x, more}, {y});
+    return y;
+  };
+  const int queries = turned(op.input(1), q, -1);
+  const int keys = turned(op.input(2), k, -1);
+  const int values = turned(op.input(3), v, -1);
+  const int raw = product(queries, keys, true, square);
+  int scores = op.between(square);
+  op.add(18, 1, op.options(BuiltinOptions_MulOptions, CreateMulOptions(builder)),
+         {raw, op.number(a.scale)}, {scores});
+  const std::vector<float> added = added_to_scores(op, a.causal);
+  if (!added.empty()) scores = plus(scores, op.floats(added, {q[1], k[1]}));
+  if (op.has(4) && op.type(4).dtype == DType::f32) scores = plus(scores, op.input(4));
+  const int shares = op.between(square);
+  op.add(25, 1, op.options(BuiltinOptions_SoftmaxOptions, CreateSoftmaxOptions(builder, 1.0F)),
+         {scores}, {shares});
+  const Shape sums{q[0], q[2], q[1], v[3]};
+  turned(product(shares, values, false, sums), sums, op.output());
+}
+
 }  // namespace
 
 std::span<const WriteRule> layer_writers() {
@@ -366,6 +439,7 @@ std::span<const WriteRule> layer_writers() {
       {"local_response_norm", local_response_norm_of},
       {"layer_norm", layer_norm_of},
       {"rms_norm", rms_norm_of},
+      {"scaled_dot_product_attention", attention_of},
   };
   return rules;
 }
