@@ -8,6 +8,7 @@
 #include "simd/conv_planar.h"
 #include "simd/conv_rows.h"
 #include "simd/depthwise.h"
+#include "simd/winograd.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "simd/conv.cpp"
@@ -18,6 +19,7 @@
 #include "simd/conv_planar-inl.h"
 #include "simd/conv_rows-inl.h"
 #include "simd/depthwise-inl.h"
+#include "simd/winograd-inl.h"
 
 #ifndef THIMBLE_SIMD_CONV_ONCE_
 #define THIMBLE_SIMD_CONV_ONCE_
@@ -57,6 +59,8 @@ void run_conv(const ConvPlan& plan, float* y, const float* x, const ConvWeights&
   if (is_depthwise(plan)) {
     const DepthwiseTables tables = carve_depthwise_tables(workspace, plan);
     conv_depthwise(plan, y, x, w, bias, tables, base + workspace.used(), pool);
+  } else if (prefers_winograd(plan)) {
+    conv_winograd(plan, y, x, w, bias, base + workspace.used(), pool);
   } else if (prefers_planes(plan)) {
     conv_planar(plan, y, x, w, bias, workspace, base, pool);
   } else {
@@ -89,6 +93,8 @@ int64_t workspace_bytes(const conv_dims& d, int threads, Planner planner) {
   if (is_depthwise(plan)) {
     carve_depthwise_tables(counter, plan);
     carve_depthwise_scratch(scratch, plan);
+  } else if (prefers_winograd(plan)) {
+    carve_winograd_scratch(scratch, split_winograd(plan, threads));
   } else if (prefers_planes(plan)) {
     const PlanarShape shape = planar_shape(plan, planar_result_planes(plan));
     carve_planar_tables(counter, plan, shape, planar_out_channels(plan));

@@ -8,6 +8,7 @@
 #include "simd/conv_plan.h"
 #include "simd/depthwise.h"
 #include "simd/planar_weights.h"
+#include "simd/winograd_weights.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "simd/conv_weights.cpp"
@@ -18,6 +19,7 @@
 #include "simd/conv_weights-inl.h"
 #include "simd/depthwise_weights-inl.h"
 #include "simd/planar_weights-inl.h"
+#include "simd/winograd_weights-inl.h"
 
 #ifndef THIMBLE_SIMD_CONV_WEIGHTS_ONCE_
 #define THIMBLE_SIMD_CONV_WEIGHTS_ONCE_
@@ -70,7 +72,8 @@ inline WeightWorkspace carve_weight_workspace(Workspace& workspace, const conv_d
     all.offsets = workspace.take<int32_t>(int64_t{all.plan.tap_count} * all.plan.group_in);
     all.partials = split_planar_weights(d, all.shape).partials;
   } else {
-    all.partials = split_weights(d).partials;
+    all.partials = prefers_winograd_weights(d) ? split_winograd_weights(d, 1).partials
+                                               : split_weights(d).partials;
   }
   all.partial_sums = workspace.take<float>((all.partials - 1) * part_weight_count(d));
   return all;
@@ -109,7 +112,10 @@ void run_conv_weights(float* dw, const float* x, const float* dy, void* workspac
     return;
   }
   const WeightWorkspace all = carve_weight_workspace(carver, d);
-  if (prefers_planar_weights(d)) {
+  if (prefers_winograd_weights(d)) {
+    conv_weights_winograd(dw, x, dy, all.partial_sums, d,
+                          static_cast<char*>(workspace) + carver.used(), pool);
+  } else if (prefers_planar_weights(d)) {
     conv_weights_planar(dw, x, dy, all.partial_sums, d, all.plan, all.shape, all.copies,
                         all.offsets, static_cast<char*>(workspace) + carver.used(), pool);
   } else {
@@ -137,7 +143,11 @@ int64_t conv_weights_workspace_bytes(const conv_dims& dims, int threads) {
   }
   const WeightWorkspace all = carve_weight_workspace(counter, d);
   Workspace scratch(nullptr);
-  if (prefers_planar_weights(d)) carve_planar_weight_scratch(scratch, all.plan, all.shape);
+  if (prefers_winograd_weights(d)) {
+    carve_winograd_weight_scratch(scratch, split_winograd_weights(d, threads));
+  } else if (prefers_planar_weights(d)) {
+    carve_planar_weight_scratch(scratch, all.plan, all.shape);
+  }
   return counter.bytes() + threads * scratch.bytes();
 }
 

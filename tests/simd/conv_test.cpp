@@ -2,8 +2,10 @@
 
 #include "ops/families/conv/conv_kernel_dims.h"
 #include "ops/families/conv/conv_kernels.h"
+#include "simd/conv.h"
 #include "simd/conv_cases.h"
 #include "simd/kernel_testing.h"
+#include "simd/winograd_weights.h"
 
 namespace f64 {
 using real = double;
@@ -200,6 +202,58 @@ TEST_P(Conv, gives_the_same_bits_for_any_number_of_threads) {
       EXPECT_TRUE(same_bits(weight_grad, test.weight_grad(threads))) << target << " " << threads;
     }
   });
+}
+
+// The gradient of some output channels.
+TEST_P(Conv, weight_grad_has_the_same_bits_in_parts) {
+  const Operands all(to_dims(GetParam()));
+  const Guarded want = all.weight_grad(1);
+  const int64_t step = simd::conv_weights_part_rows(all.d);
+  const int64_t row = all.d.k > 0 ? weight_size(all.d) / all.d.k : 0;
+  for (int64_t first = 0; step > 0 && first < all.d.k; first += step) {
+    Operands part = all;
+    part.d.k_first = static_cast<int>(first);
+    part.d.k_count = static_cast<int>(std::min<int64_t>(step, all.d.k - first));
+    part.w = Guarded(part.d.k_count * row);
+    EXPECT_EQ(0, std::memcmp(part.weight_grad(2).data(), want.data() + first * row,
+                             static_cast<size_t>(part.d.k_count * row) * sizeof(float)))
+        << first;
+  }
+}
+
+bool is_winograd_case(const ConvCase& shape) {
+  return std::string(shape.name).starts_with("winograd");
+}
+
+TEST(conv_winograd, computes_the_cases_of_its_name) {
+  for (const ConvCase& shape : kConvCases) {
+    if (!is_winograd_case(shape)) continue;
+    const conv_dims d = to_dims(shape);
+    simd::Workspace counter(nullptr);
+    EXPECT_TRUE(simd::prefers_winograd(simd::plan_forward(d, counter))) << shape.name;
+    EXPECT_TRUE(simd::prefers_winograd(simd::plan_adjoint(d, counter))) << shape.name;
+    EXPECT_TRUE(simd::prefers_winograd_weights(d)) << shape.name;
+  }
+}
+
+TEST(conv_winograd, weight_grad_of_some_input_channels_has_the_bits_of_all) {
+  for (const ConvCase& shape : kConvCases) {
+    if (!is_winograd_case(shape)) continue;
+    const Operands all(to_dims(shape));
+    const Guarded want = all.weight_grad(1);
+    Operands some = all;
+    some.d.c = all.d.c / 2;
+    some.d.c_of = all.d.c;
+    const auto c = static_cast<size_t>(some.d.c);
+    const auto of = static_cast<size_t>(all.d.c);
+    some.x = Guarded(input_size(some.d));
+    for (size_t i = 0; i < some.x.size(); ++i) some.x.data()[i] = all.x.data()[i / c * of + i % c];
+    some.w = Guarded(weight_size(some.d));
+    const Guarded got = some.weight_grad(1);
+    for (size_t i = 0; i < got.size(); ++i) {
+      ASSERT_EQ(got.data()[i], want.data()[i / c * of + i % c]) << shape.name << " " << i;
+    }
+  }
 }
 
 // Few channels let pixels fill the vectors, with scratch for a part of an image in each thread.
