@@ -64,30 +64,25 @@ static QUANTIZED_DSP_GRAD_ALONE void quantized_dsp_weight_grad(real* dw, const r
 }
 
 /* In the place of the function of micro.h. */
-static int quantized_weight_grad_tiles(real* dw, const int8_t* x, const real* dy,
-                                       const quantized_conv2d_weight_grad_dims* dims) {
-  const conv2d_weight_grad_dims* d = &dims->conv;
-  const int tiled_c = d->c & ~3;
-  const int tiled_k = d->k & ~3;
-  const int pixels = d->n * d->p * d->q;
+static void quantized_weight_grad_run(real* dw, const quantized_weight_run* run) {
+  const int tiled_k = run->k & ~3;
+  const int tiled = tiled_k > 0 ? run->taps & ~3 : 0;
   real floats[4 * QUANTIZED_DSP_GRAD_PIXELS];
-  for (int k = 0; k < tiled_k; ++k) {
-    for (int c = 0; c < tiled_c; ++c) dw[k * d->c + c] = 0;
-  }
-  for (int c = 0; c < tiled_c; c += 4) {
-    for (int first = 0; first < pixels; first += QUANTIZED_DSP_GRAD_PIXELS) {
-      const int left = pixels - first;
+  for (int t = 0; t < tiled; t += 4) {
+    for (int first = 0; first < run->n; first += QUANTIZED_DSP_GRAD_PIXELS) {
+      const int left = run->n - first;
       const int n = left < QUANTIZED_DSP_GRAD_PIXELS ? left : QUANTIZED_DSP_GRAD_PIXELS;
-      const int8_t* from = x + (ptrdiff_t)first * d->c + c;
+      const int8_t* from = run->x + (ptrdiff_t)first * run->step + t;
       real* const end = floats + 4 * n;
-      for (real* to = floats; to != end; to += 4, from += d->c) {
-        for (int i = 0; i < 4; ++i) to[i] = (real)(from[i] - dims->zero_point);
+      for (real* to = floats; to != end; to += 4, from += run->step) {
+        for (int i = 0; i < 4; ++i) to[i] = (real)(from[i] - run->zero);
       }
       for (int k = 0; k < tiled_k; k += 4) {
-        quantized_dsp_weight_grad(dw + (ptrdiff_t)k * d->c + c, floats,
-                                  dy + (ptrdiff_t)first * d->k + k, n, d->c, d->k);
+        quantized_dsp_weight_grad(dw + k * run->size + t, floats,
+                                  run->dy + (ptrdiff_t)first * run->k + k, n, run->size, run->k);
       }
     }
   }
-  return tiled_c;
+  quantized_weight_grad_rest(dw, run, 0, tiled_k, tiled);
+  quantized_weight_grad_rest(dw, run, tiled_k, run->k, 0);
 }

@@ -55,29 +55,26 @@ static QUANTIZED_HELIUM_ALONE void quantized_weight_grad_fours(real* dw, const r
 }
 
 /* In the place of the function of micro.h. */
-static int quantized_weight_grad_tiles(real* dw, const int8_t* x, const real* dy,
-                                       const quantized_conv2d_weight_grad_dims* dims) {
-  const conv2d_weight_grad_dims* d = &dims->conv;
-  const int pixels = d->n * d->p * d->q;
-  const int tiled_k = d->k & ~3;
-  const int tiled_c = d->c & ~3;
+static void quantized_weight_grad_run(real* dw, const quantized_weight_run* run) {
+  const int tiled_k = run->k & ~3;
+  const int tiled = tiled_k > 0 ? run->taps & ~3 : 0;
   real numbers[4 * QUANTIZED_HELIUM_PIXELS];
-  if (pixels * d->k == 0 || !quantized_helium_is_exact(dy, pixels * d->k)) {
-    return quantized_weight_grad_plain_tiles(dw, x, dy, dims);
+  if (run->n * run->k == 0 || !quantized_helium_is_exact(run->dy, run->n * run->k)) {
+    quantized_weight_grad_plain_run(dw, run);
+    return;
   }
-  for (int k = 0; k < tiled_k; ++k) {
-    for (int c = 0; c < tiled_c; ++c) dw[(ptrdiff_t)k * d->c + c] = 0;
-  }
-  for (int c = 0; c < tiled_c; c += 4) {
-    for (int first = 0; first < pixels; first += QUANTIZED_HELIUM_PIXELS) {
-      const int rest = pixels - first;
+  for (int t = 0; t < tiled; t += 4) {
+    for (int first = 0; first < run->n; first += QUANTIZED_HELIUM_PIXELS) {
+      const int rest = run->n - first;
       const int n = rest < QUANTIZED_HELIUM_PIXELS ? rest : QUANTIZED_HELIUM_PIXELS;
-      quantized_helium_floats(numbers, x + (ptrdiff_t)first * d->c + c, d->c, dims->zero_point, n);
+      quantized_helium_floats(numbers, run->x + (ptrdiff_t)first * run->step + t, run->step,
+                              run->zero, n);
       for (int k = 0; k < tiled_k; k += 4) {
-        quantized_weight_grad_fours(dw + (ptrdiff_t)k * d->c + c, numbers,
-                                    dy + (ptrdiff_t)first * d->k + k, n, d->c, d->k);
+        quantized_weight_grad_fours(dw + k * run->size + t, numbers,
+                                    run->dy + (ptrdiff_t)first * run->k + k, n, run->size, run->k);
       }
     }
   }
-  return tiled_c;
+  quantized_weight_grad_rest(dw, run, 0, tiled_k, tiled);
+  quantized_weight_grad_rest(dw, run, tiled_k, run->k, 0);
 }
