@@ -58,6 +58,7 @@ class Finish {
   // k: its position.
   HWY_INLINE void store_pixels(const VecI* sums, int8_t* const* to, int64_t channel, int k,
                                int count) const {
+    if (count == kInt8MostLanes / 2) return store_halves(sums, to, channel, k);
     const __m512i all = _mm512_permutexvar_epi32(order(), narrow<4, 0>(sums, k));
     store_some(_mm512_castsi512_si128(all), to[0] + channel, count);
     store_some(_mm512_extracti32x4_epi32(all, 1), to[1] + channel, count);
@@ -88,6 +89,23 @@ class Finish {
 #endif
 
  private:
+#if HWY_TARGET == HWY_AVX3
+  // Four pixels of half a vector, two of them at once: prepare_channels repeats the factors.
+  HWY_INLINE void store_halves(const VecI* sums, int8_t* const* to, int64_t channel, int k) const {
+    const auto join = [](VecI a, VecI b) HWY_ATTR {
+      return VecI{_mm512_inserti64x4(a.raw, _mm512_castsi512_si256(b.raw), 1)};
+    };
+    const VecI two[2] = {join(sums[0], sums[1]), join(sums[2], sums[3])};
+    const __m512i all = _mm512_permutexvar_epi32(order(), narrow<2, 0>(two, k));
+    const auto store_two = [&](__m128i v, int first) HWY_ATTR {
+      _mm_storel_epi64(reinterpret_cast<__m128i*>(to[first] + channel), v);
+      _mm_storel_epi64(reinterpret_cast<__m128i*>(to[first + 1] + channel),
+                       _mm_unpackhi_epi64(v, v));
+    };
+    store_two(_mm512_castsi512_si128(all), 0);
+    store_two(_mm512_extracti32x4_epi32(all, 1), 2);
+  }
+#endif
   // Of fewer channels than lanes, or where each channel goes alone. Like the other functions that
   // are not inlined, it is called on a copy: the address of the object is then not known elsewhere.
   HWY_NOINLINE void store_few(VecI sum, int8_t* to, int k, int first, int count) const {
@@ -140,9 +158,16 @@ class Finish {
       }
     } else if (rounds_once_ && k % kInt8MostLanes == 0) {
       THIMBLE_UNROLL
+      for (int v = 0; v < kVectors; ++v) y[v] = sums[v].raw;
+      if (!folds_) {
+        THIMBLE_UNROLL
+        for (int v = 0; v < kVectors; ++v) y[v] = add_bias(sums[v], k + v * kStep).raw;
+      }
+      Rounding rounding = rounding_of(k);
+      THIMBLE_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        const VecI whole = folds_ ? sums[v] : add_bias(sums[v], k + v * kStep);
-        y[v] = rounded_once(whole.raw, k + v * kStep);
+        if (kStep > 0 && v > 0) rounding = rounding_of(k + v * kStep);
+        y[v] = rounded_once(y[v], rounding);
       }
     } else if constexpr (kInlined) {
       THIMBLE_UNROLL
@@ -163,22 +188,39 @@ class Finish {
         _mm512_min_epi8(all, _mm512_set1_epi8(static_cast<char>(result_.out.high))),
         _mm512_set1_epi8(static_cast<char>(result_.out.low)));
   }
-  // FixedFactor::times with a factor for each lane. k: a multiple of kInt8MostLanes.
-  HWY_INLINE __m512i rounded_once(__m512i sum, int k) const {
-    const __m512i multiplier = _mm512_loadu_si512(s_.multiplier + k);
-    const int64_t* const rounding = s_.rounding + 2 * k;
-    const uint8_t* const twice = s_.twice + k / 8;
-    const auto product = [&](__m512i a, __m512i b, int odd) HWY_ATTR {
-      const __m512i whole = _mm512_mul_epi32(a, b);
-      const __m512i up = _mm512_add_epi64(whole, _mm512_load_si512(rounding + 8 * odd));
+  // The factors of a vector: those of even lanes, then those of odd ones.
+  struct Rounding {
+    __m512i multiplier[2], up[2], shift[2];
+    __mmask8 twice[2];
+  };
+  // k: a multiple of kInt8MostLanes.
+  HWY_INLINE Rounding rounding_of(int k) const {
+    const auto at = static_cast<size_t>(k);
+    const int64_t* const from = s_.rounding + 2 * at;
+    const __m512i multiplier = _mm512_loadu_si512(s_.multiplier + at);
+    Rounding r;
+    r.multiplier[0] = multiplier;
+    r.multiplier[1] = _mm512_srli_epi64(multiplier, 32);
+    THIMBLE_UNROLL
+    for (size_t odd = 0; odd < 2; ++odd) {
+      r.up[odd] = _mm512_load_si512(from + 8 * odd);
+      r.shift[odd] = _mm512_load_si512(from + 16 + 8 * odd);
+      r.twice[odd] = s_.twice[at / 8 + odd];
+    }
+    return r;
+  }
+  // FixedFactor::times with a factor for each lane.
+  static HWY_INLINE __m512i rounded_once(__m512i sum, const Rounding& r) {
+    const auto product = [&r](__m512i v, int odd) HWY_ATTR {
+      const __m512i whole = _mm512_mul_epi32(v, r.multiplier[odd]);
+      const __m512i up = _mm512_add_epi64(whole, r.up[odd]);
       const __mmask8 below =
-          _mm512_mask_cmplt_epi64_mask(twice[odd], whole, _mm512_setzero_si512());
+          _mm512_mask_cmplt_epi64_mask(r.twice[odd], whole, _mm512_setzero_si512());
       const __m512i one = _mm512_set1_epi64(int64_t{1} << 31);
-      return _mm512_srav_epi64(_mm512_mask_sub_epi64(up, below, up, one),
-                               _mm512_load_si512(rounding + 16 + 8 * odd));
+      return _mm512_srav_epi64(_mm512_mask_sub_epi64(up, below, up, one), r.shift[odd]);
     };
-    const __m512i even = product(sum, multiplier, 0);
-    const __m512i odd = product(_mm512_srli_epi64(sum, 32), _mm512_srli_epi64(multiplier, 32), 1);
+    const __m512i even = product(sum, 0);
+    const __m512i odd = product(_mm512_srli_epi64(sum, 32), 1);
     return _mm512_mask_shuffle_epi32(even, 0xAAAA, odd, _MM_PERM_CCAA);
   }
   template <int kVectors>
@@ -249,16 +291,18 @@ inline bool can_fold(const int32_t* bias, int first, int count, int64_t taps) {
 }
 
 // Writes bias and factors of the positions [0, count), zeros up to a whole number of
-// kInt8MostLanes, and what is known of the factors. channel_at(k): the channel at a position.
+// kInt8MostLanes, or those of half as many twice, and what is known of the factors. channel_at(k):
+// the channel at a position.
 template <class ChannelAt>
 void prepare_channels(const Int8Scratch& s, const int32_t* bias, const Int8Result& result,
                       int count, const ChannelAt& channel_at) {
   const int padded = static_cast<int>(round_up(count, kInt8MostLanes));
+  const bool twice = 2 * count == kInt8MostLanes;
   s.factors->below_one = true;
   std::fill_n(s.twice, padded / 8, uint8_t{0});
   for (int k = 0; k < padded; ++k) {
-    const bool exists = k < count;
-    const int channel = exists ? channel_at(k) : 0;
+    const bool exists = k < count || twice;
+    const int channel = exists ? channel_at(k % count) : 0;
     const quantized_factor f = exists ? result.factors[channel] : quantized_factor{};
     s.bias[k] = exists && bias != nullptr ? bias[channel] : 0;
     s.scale[k] = f.scale;

@@ -71,10 +71,18 @@ class Block {
     const Element* from = cells + (column - copied) * right;
     int8_t* to = y + image * c.layout.image + row * c.layout.row + column * c.layout.column;
     int q = column;
+    if (rows == 1) {  // register tiles read the last one again
+      for (int m = 0; m < kInt8Pixels; ++m) {
+        const int64_t i = std::min(m, count_ - 1);
+        from_[m] = from + i * right;
+        to_[m] = to + i * c.layout.column;
+      }
+      return;
+    }
     for (int m = 0; m < kInt8Pixels; ++m) {
       from_[m] = from;
       to_[m] = to;
-      if (m + 1 >= count_) continue;  // register tiles read the last one again
+      if (m + 1 >= count_) continue;
       from += right;
       to += c.layout.column;
       if (++q < d.q) continue;

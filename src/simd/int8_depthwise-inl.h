@@ -149,6 +149,9 @@ class Depthwise {
             add_wide<4, 0>(out, columns, i, count, weights, c, finish);
           }
         }
+        for (; neighbours && d_.s == 3 && i + 2 <= pixels; i += 2) {
+          add_wide<2, 3>(out, columns, i, count, weights, c, finish);
+        }
         for (; i < pixels; ++i) {
           if (neighbours && d_.s == 3) {
             add_wide<1, 3>(out, columns, i, count, weights, c, finish);

@@ -24,7 +24,9 @@ class SumOfVectors {
         ,
         a_(d.a_factor),
         b_(d.b_factor),
-        y_(d.y_factor)
+        y_(d.y_factor),
+        a_is_half_(is_half(d.a_factor)),
+        b_is_half_(is_half(d.b_factor))
 #endif
   {
   }
@@ -42,6 +44,11 @@ class SumOfVectors {
   }
 
  private:
+#if HWY_TARGET != HWY_SCALAR
+  static bool is_half(const quantized_factor& f) {
+    return f.shift == 0 && f.multiplier == INT32_C(1) << 30;
+  }
+#endif
   HWY_INLINE VecI floating(VecI left, VecI right) const {
     const F32 f;
     const auto a = hn::Mul(hn::ConvertTo(f, left), hn::Set(f, d_.a_scale));
@@ -55,8 +62,9 @@ class SumOfVectors {
 #if HWY_TARGET == HWY_SCALAR
     return hn::Add(left, right);  // goes one by one
 #else
-    const VecI a = a_.times(hn::ShiftLeft<20>(left));
-    const VecI b = b_.times(hn::ShiftLeft<20>(right));
+    // The factor of the operand of the larger scale is 1/2.
+    const VecI a = a_is_half_ ? hn::ShiftLeft<19>(left) : a_.times(hn::ShiftLeft<20>(left));
+    const VecI b = b_is_half_ ? hn::ShiftLeft<19>(right) : b_.times(hn::ShiftLeft<20>(right));
     return y_.times(sign_ < 0 ? hn::Sub(a, b) : hn::Add(a, b));
 #endif
   }
@@ -65,6 +73,7 @@ class SumOfVectors {
   int32_t sign_;
 #if HWY_TARGET != HWY_SCALAR
   simd::HWY_NAMESPACE::FixedFactor a_, b_, y_;  // of fixed point
+  bool a_is_half_, b_is_half_;
 #endif
 };
 
