@@ -114,9 +114,10 @@ static void quantized_input_grad_plain_pointwise(real* dx, const real* dy, const
                                                  int pixels, int channels, int from_channels) {
   const int tiled_pixels = pixels & ~3;
   const int tiled = channels & ~3;
-  const int is_sparse =
-      from_channels % 4 == 0 && quantized_micro_is_sparse(dy, pixels * from_channels);
-  const int some = is_sparse ? channels & ~(QUANTIZED_MICRO_WIDE - 1) : 0;
+  /* Few pixels have no tiles. */
+  const int takes_some = from_channels % 4 == 0 &&
+                         (pixels < 4 || quantized_micro_is_sparse(dy, pixels * from_channels));
+  const int some = takes_some ? channels & ~(QUANTIZED_MICRO_WIDE - 1) : 0;
   real floats[4 * QUANTIZED_MICRO_FROM];
   if (some > 0) quantized_input_grad_sparse(dx, dy, w, pixels, channels, from_channels, some);
   for (int i = 0; i < tiled_pixels; ++i) {

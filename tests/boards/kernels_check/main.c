@@ -41,6 +41,7 @@
 #include "ops/quantized_conv2d/ref.h"
 #include "ops/quantized_conv2d_input_grad/ref.h"
 #include "ops/quantized_conv2d_weight_grad/ref.h"
+#include "ops/quantized_dense/ref.h"
 #endif
 #if KERNELS >= 2
 #include "ops/error_int8/cortex_m_dsp.h"
@@ -53,6 +54,7 @@
 #endif
 #if KERNELS >= 1
 #include "ops/quantized_conv2d/micro.h"
+#include "ops/quantized_dense/micro.h"
 #if KERNELS <= 2
 #include "ops/quantized_add/micro.h"
 #endif
@@ -145,8 +147,35 @@ static void convolution(int h, int w, int c, int k, int r, int s, int stride, in
          (unsigned long)sum);
 }
 
-/* Its gradients. smallest: of the numbers of dy, a power of two below which floats have few bits,
-   or 0. */
+/* A dense layer. */
+static void dense(int rows, int features, int units) {
+  static struct {
+    quantized_dense_dims dims;
+    quantized_factor factors[CHANNELS];
+  } layer;
+  const quantized_dense_dims dims = {rows, units, features, -5, {0, 4, INT8_MIN, INT8_MAX}};
+  const size_t results = (size_t)(rows * units);
+  uint32_t sum = 2166136261u;
+  layer.dims = dims;
+  for (int i = 0; i < rows * features; ++i) image[i] = (int8_t)next_word();
+  for (int i = 0; i < units * features; ++i) weights[i] = (int8_t)next_word();
+  for (int i = 0; i < units; ++i) {
+    bias[i] = (int32_t)next_word() % 40000 - 20000;
+    layer.factors[i].scale = 0.03F * (float)(1 + next_word() % 100) / (float)(features + 20);
+  }
+  quantized_dense_ref(y, image, weights, bias, &layer.dims);
+  sum = hash(sum, y, results);
+  memset(bits, 0, sizeof bits);
+  quantized_dense_inside_ref(bits, image, weights, NULL, &layer.dims);
+  sum = hash(sum, bits, (results + 7) / 8);
+  memset(bits, 0, sizeof bits);
+  quantized_dense_masked_ref(y, bits, image, weights, bias, &layer.dims);
+  sum = hash(hash(sum, y, results), bits, (results + 7) / 8);
+  printf("dense %dx%d to %d: %08lx\n", rows, features, units, (unsigned long)sum);
+}
+
+/* Gradients of a convolution. smallest: of the numbers of dy, a power of two below which floats
+   have few bits, or 0. */
 static void gradients(int h, int w, int c, int k, int r, int s, int stride, int pad, int groups,
                       float smallest) {
   quantized_conv2d_weight_grad_dims dims;
@@ -303,6 +332,10 @@ int main(void) {
   convolution(7, 7, 5, 5, 3, 3, 1, 1, 5);
   convolution(6, 6, 8, 16, 3, 3, 1, 1, 8);
   convolution(5, 90, 8, 8, 3, 3, 1, 1, 8);
+  dense(1, 400, 24);
+  dense(3, 84, 10);
+  dense(2, 700, 12);
+  gradients(1, 1, 40, 24, 1, 1, 1, 0, 1, 0);
   gradients(8, 8, 48, 12, 1, 1, 1, 0, 1, 0);
   gradients(4, 4, 24, 96, 1, 1, 1, 0, 1, 0);
   gradients(4, 4, 24, 96, 1, 1, 1, 0, 1, 0x1p-110F);
