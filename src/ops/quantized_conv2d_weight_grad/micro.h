@@ -86,8 +86,7 @@ static void quantized_weight_grad_plain_run(real* dw, const quantized_weight_run
   quantized_weight_grad_rest(dw, run, tiled_k, run->k, 0);
 }
 
-#ifndef QUANTIZED_OWN_TILES /* weight_grad_cortex_m_dsp.h and weight_grad_helium.h have their own \
-                             */
+#ifndef QUANTIZED_OWN_TILES /* weight_grad_cortex_m_dsp.h has its own */
 static void quantized_weight_grad_run(real* dw, const quantized_weight_run* run) {
   quantized_weight_grad_plain_run(dw, run);
 }
