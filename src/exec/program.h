@@ -114,7 +114,7 @@ class Session {
   void place(const Store& store, std::span<std::byte> arena);
   void add_call(const program::Call& from, std::span<std::byte> arena, parallel::ThreadPool& pool);
   [[nodiscard]] int call_that_writes(int id) const;
-  void add_prepare(const program::Call& from, Call& call, size_t inputs);
+  void add_prepare(const program::PreparedCall& from, std::byte* form);
   // Brings weights into their forms again if they may have changed.
   void prepare();
   void run_call(const Call& call);
@@ -136,7 +136,6 @@ class Session {
   std::vector<Call> calls_;
   std::vector<TiledCall> tiled_;
   Block forms_;  // that weights are brought into
-  int64_t forms_used_ = 0;
   std::vector<Prepare> prepares_;
   int64_t prepared_version_ = -1;  // of the store; -1: nothing is prepared yet
   SwapFile* swap_;

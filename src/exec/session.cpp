@@ -21,17 +21,24 @@ Session::Session(const program::Program& program, const Store& store, std::span<
   place(store, arena);
   // Calls hold pointers into pointers_: it must not grow once they are made.
   size_t pointers = 0;
-  int64_t forms = 0;
   for (const program::Call& call : program.calls) {
     pointers += call.outputs.size() + call.inputs.size() + call.op->signature.inputs.size();
-    forms += plan::aligned(call.prepared.bytes);
-    if (call.prepared.bytes > 0) pointers += 1 + call.op->signature.inputs.size();
     if (call.tiled) pointers += call.tiled->op->signature.inputs.size();
+  }
+  int64_t forms = 0;
+  for (const program::PreparedCall& prepared : program.prepared) {
+    forms += plan::aligned(prepared.weights.bytes);
+    pointers += 1 + prepared.weights.rule->op->signature.inputs.size();
   }
   pointers_.reserve(pointers);
   calls_.reserve(program.calls.size());
   forms_ = Block(forms);
   for (const program::Call& call : program.calls) add_call(call, arena, pool);
+  std::byte* form = forms_.data();
+  for (const program::PreparedCall& prepared : program.prepared) {
+    add_prepare(prepared, form);
+    form += plan::aligned(prepared.weights.bytes);
+  }
   if (program.loss) loss_call_ = call_that_writes(*program.loss);
 }
 
@@ -91,21 +98,20 @@ void Session::add_call(const program::Call& from, std::span<std::byte> arena,
                       static_cast<int>(gradient.size())});
     add_inputs(gradient, from.tiled->op->signature.inputs.size());
   }
-  if (from.prepared.bytes > 0) add_prepare(from, call, inputs);
   calls_.push_back(call);
 }
 
-// The inputs are the pointers from number `inputs` on. They stay those of the op in a copy, and the
-// call gets the form in the place of one.
-void Session::add_prepare(const program::Call& from, Call& call, size_t inputs) {
-  const ir::PreparedInputs& rule = *from.prepared.rule;
-  std::byte* const form = forms_.data() + forms_used_;
-  forms_used_ += plan::aligned(from.prepared.bytes);
+// The inputs stay those of the op in a copy, and the call gets the form in the place of one.
+void Session::add_prepare(const program::PreparedCall& from, std::byte* form) {
+  const ir::PreparedInputs& rule = *from.weights.rule;
+  Call& call = calls_[static_cast<size_t>(from.call)];
+  const void* const* const all = pointers_.data();
+  const auto inputs = static_cast<size_t>(call.call.inputs - all);
   Prepare prepare{&rule, call.call};
   prepare.call.outputs = pointers_.data() + pointers_.size();
   pointers_.push_back(form);
   prepare.call.inputs = pointers_.data() + pointers_.size();
-  const size_t declared = from.op->signature.inputs.size();
+  const size_t declared = rule.op->signature.inputs.size();
   for (size_t i = 0; i < declared; ++i) pointers_.push_back(pointers_[inputs + i]);
   prepares_.push_back(prepare);
   pointers_[inputs + static_cast<size_t>(rule.inputs[0])] = form;

@@ -83,11 +83,13 @@ class Builder {
               .params = std::move(resolved.params),
               .inputs = node.inputs,
               .outputs = node.outputs,
-              .prepared = resolved.prepared,
               .tiled = std::move(resolved.tiled)};
     if (const int buffer = step_.arena.workspace_of_node[n]; buffer >= 0) {
       call.workspace = offset(buffer);
       call.workspace_bytes = step_.arena.plan.buffers[static_cast<size_t>(buffer)].bytes;
+    }
+    if (resolved.prepared.bytes > 0) {
+      made_.prepared.push_back({static_cast<int>(n), resolved.prepared});
     }
     made_.calls.push_back(std::move(call));
   }

@@ -61,8 +61,6 @@ struct Call {
   std::vector<int> outputs;
   int64_t workspace = -1;  // offset in the arena; -1: none
   int64_t workspace_bytes = 0;
-  // Weights that a session keeps in another form; not of programs from files.
-  plan::PreparedNode prepared = {};
   std::shared_ptr<const Tiles> tiled;  // null: one kernel
 
   // Inputs of the op itself, and those of a tiled update's gradient.
@@ -72,6 +70,12 @@ struct Call {
   [[nodiscard]] std::span<const int> gradient_inputs() const {
     return tiled ? std::span(inputs).subspan(op->signature.inputs.size()) : std::span<const int>();
   }
+};
+
+// Weights of a call that a session keeps in another form.
+struct PreparedCall {
+  int call = 0;
+  plan::PreparedNode weights;
 };
 
 // A parameter or state that the step reads or changes.
@@ -90,7 +94,8 @@ struct Program {
   int64_t arena_bytes = 0;
   int64_t staging_bytes = 0;  // of the swap file
   std::vector<Tensor> tensors;
-  std::vector<Call> calls;  // in the order in which they run
+  std::vector<Call> calls;             // in the order in which they run
+  std::vector<PreparedCall> prepared;  // in that order; none of programs from files
   std::vector<Stored> stored;
   // Contents of constants, 64-byte aligned, as long as their tensors say. Programs may share them.
   std::vector<std::shared_ptr<const std::byte>> constants;

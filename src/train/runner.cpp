@@ -261,7 +261,9 @@ class Constants {
       bytes += tensor.bytes();
       padding += plan::aligned(tensor.bytes()) - tensor.bytes();
     }
-    for (const program::Call& call : program.calls) bytes += plan::aligned(call.prepared.bytes);
+    for (const program::PreparedCall& call : program.prepared) {
+      bytes += plan::aligned(call.weights.bytes);
+    }
   }
 
  private:
