@@ -104,6 +104,12 @@ class Session {
     const ir::PreparedInputs* rule;
     ir::KernelCall call;
   };
+  struct Prepared {
+    const Store& store;
+    Block forms;  // that weights are brought into
+    std::vector<Prepare> calls;
+    int64_t version = -1;  // of the store; -1: nothing is prepared yet
+  };
   struct Call {
     const ir::KernelFn* kernel;  // the program's
     ir::KernelCall call;
@@ -114,6 +120,7 @@ class Session {
   void place(const Store& store, std::span<std::byte> arena);
   void add_call(const program::Call& from, std::span<std::byte> arena, parallel::ThreadPool& pool);
   [[nodiscard]] int call_that_writes(int id) const;
+  void add_prepared(const Store& store);
   void add_prepare(const program::PreparedCall& from, std::byte* form);
   // Brings weights into their forms again if they may have changed.
   void prepare();
@@ -129,15 +136,12 @@ class Session {
   [[nodiscard]] bool is_finite(int id) const;
 
   const program::Program& program_;
-  const Store& store_;
   std::vector<std::byte*> data_;  // of each tensor
   std::vector<int> in_file_;      // tensors in a mapped file, ascending
   std::vector<void*> pointers_;
   std::vector<Call> calls_;
   std::vector<TiledCall> tiled_;
-  Block forms_;  // that weights are brought into
-  std::vector<Prepare> prepares_;
-  int64_t prepared_version_ = -1;  // of the store; -1: nothing is prepared yet
+  std::unique_ptr<Prepared> prepared_;  // null: no call has prepared weights
   SwapFile* swap_;
   int loss_call_ = -1;
 };

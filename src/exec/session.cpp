@@ -13,7 +13,7 @@ namespace thimble::exec {
 
 Session::Session(const program::Program& program, const Store& store, std::span<std::byte> arena,
                  parallel::ThreadPool& pool, SwapFile* swap)
-    : program_(program), store_(store), swap_(swap) {
+    : program_(program), swap_(swap) {
   if (static_cast<int64_t>(arena.size()) < program.arena_bytes) {
     throw Error("session", fmt::format("the arena has {} bytes, the plan needs {}", arena.size(),
                                        program.arena_bytes));
@@ -25,20 +25,13 @@ Session::Session(const program::Program& program, const Store& store, std::span<
     pointers += call.outputs.size() + call.inputs.size() + call.op->signature.inputs.size();
     if (call.tiled) pointers += call.tiled->op->signature.inputs.size();
   }
-  int64_t forms = 0;
   for (const program::PreparedCall& prepared : program.prepared) {
-    forms += plan::aligned(prepared.weights.bytes);
     pointers += 1 + prepared.weights.rule->op->signature.inputs.size();
   }
   pointers_.reserve(pointers);
   calls_.reserve(program.calls.size());
-  forms_ = Block(forms);
   for (const program::Call& call : program.calls) add_call(call, arena, pool);
-  std::byte* form = forms_.data();
-  for (const program::PreparedCall& prepared : program.prepared) {
-    add_prepare(prepared, form);
-    form += plan::aligned(prepared.weights.bytes);
-  }
+  if (!program.prepared.empty()) add_prepared(store);
   if (program.loss) loss_call_ = call_that_writes(*program.loss);
 }
 
@@ -101,6 +94,18 @@ void Session::add_call(const program::Call& from, std::span<std::byte> arena,
   calls_.push_back(call);
 }
 
+void Session::add_prepared(const Store& store) {
+  int64_t bytes = 0;
+  for (const program::PreparedCall& prepared : program_.prepared)
+    bytes += plan::aligned(prepared.weights.bytes);
+  prepared_ = std::make_unique<Prepared>(Prepared{store, Block(bytes), {}});
+  std::byte* form = prepared_->forms.data();
+  for (const program::PreparedCall& prepared : program_.prepared) {
+    add_prepare(prepared, form);
+    form += plan::aligned(prepared.weights.bytes);
+  }
+}
+
 // The inputs stay those of the op in a copy, and the call gets the form in the place of one.
 void Session::add_prepare(const program::PreparedCall& from, std::byte* form) {
   const ir::PreparedInputs& rule = *from.weights.rule;
@@ -113,15 +118,15 @@ void Session::add_prepare(const program::PreparedCall& from, std::byte* form) {
   prepare.call.inputs = pointers_.data() + pointers_.size();
   const size_t declared = rule.op->signature.inputs.size();
   for (size_t i = 0; i < declared; ++i) pointers_.push_back(pointers_[inputs + i]);
-  prepares_.push_back(prepare);
+  prepared_->calls.push_back(prepare);
   pointers_[inputs + static_cast<size_t>(rule.inputs[0])] = form;
   call.kernel = &rule.kernel;
 }
 
 void Session::prepare() {
-  if (prepares_.empty() || prepared_version_ == store_.version()) return;
-  for (const Prepare& prepare : prepares_) prepare.rule->prepare(prepare.call);
-  prepared_version_ = store_.version();
+  if (!prepared_ || prepared_->version == prepared_->store.version()) return;
+  for (const Prepare& prepare : prepared_->calls) prepare.rule->prepare(prepare.call);
+  prepared_->version = prepared_->store.version();
 }
 
 int Session::call_that_writes(int id) const {

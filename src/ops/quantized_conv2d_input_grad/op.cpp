@@ -105,6 +105,7 @@ const OpDef& masked_op() {
   static const OpDef def = [] {
     OpDef made = input_grad_op();
     made.name = "quantized_conv2d_input_grad_masked";
+    made.is_gradient = false;  // a pass builds it, no gradient rule
     made.signature.doc =
         "quantized_conv2d_input_grad and then grad_by_bits at once: what the mask makes 0 need not "
         "be computed.";
