@@ -148,10 +148,8 @@ std::shared_ptr<const Compiled> Program::compile(ir::Graph graph, const CompileO
 
 Program::Program(ir::Graph graph, const CompileOptions& options,
                  const std::vector<const Program*>& siblings)
-    : options_(options),
-      compiled_(compile(std::move(graph), options, siblings)),
+    : compiled_(compile(std::move(graph), options, siblings)),
       plan_(compiled_, &compiled_->step.arena.plan) {
-  options_.budget = {};  // what it holds for planning is of no use any more
   const ir::Graph& step = compiled_->step.graph;
   std::vector<std::shared_ptr<const std::byte>> constants(step.values.size());
   for (size_t id = 0; id < constants.size(); ++id) {
@@ -163,13 +161,11 @@ Program::Program(ir::Graph graph, const CompileOptions& options,
     if (!constants[id]) constants[id] = counted(block);
   }
   data_ = program::build(compiled_->step,
-                         {options_.threads, options_.fast, options_.optimize, options_.prepared},
+                         {options.threads, options.fast, options.optimize, options.prepared},
                          constants);
 }
 
 Program::Program(program::Program data) : data_(std::move(data)) {
-  options_.threads = data_.threads;
-  options_.fast = data_.fast;
   auto plan = std::make_shared<Plan>();
   plan->arena_bytes = data_.arena_bytes;
   plan->staging_bytes = data_.staging_bytes;

@@ -53,13 +53,11 @@ class Program {
   // The planned graph, without the contents of constants.
   [[nodiscard]] const ir::Graph& graph() const { return compiled_->step.graph; }
   [[nodiscard]] const plan::Arena& arena() const { return compiled_->step.arena; }
-  [[nodiscard]] const CompileOptions& options() const { return options_; }
 
  private:
   [[nodiscard]] static std::shared_ptr<const Compiled> compile(
       ir::Graph graph, const CompileOptions& options, const std::vector<const Program*>& siblings);
 
-  CompileOptions options_;
   std::shared_ptr<const Compiled> compiled_;  // null: it was compiled elsewhere
   std::shared_ptr<const Plan> plan_;
   program::Program data_;
