@@ -101,27 +101,32 @@ inline bool is_winograd_shape(const ConvPlan& plan) {
          is_three(plan.tap_rows) && is_three(plan.tap_columns);
 }
 
-// Whether minimal filtering of such tiles beats the sums of all products, where `transforms` is how
-// often the weights of all channels are transformed: costs for each pair of channels, in
-// multiply-adds. The transforms of tiles, which few channels share, take about a quarter of the
-// time of their products.
-inline bool saves_products(const TileGrid& grid, int in_channels, int out_channels, int64_t pixels,
-                           int64_t transforms) {
-  constexpr double kTile = 20.5;
-  constexpr double kTransform = 130.0;
+// Whether there are enough channels: the transforms of tiles, which they share, take about a
+// quarter of the time of their products.
+inline bool has_winograd_channels(int in_channels, int out_channels) {
   constexpr int64_t kLeastPairs = 512;
   return in_channels >= 16 && out_channels >= 16 &&
-         int64_t{in_channels} * out_channels >= kLeastPairs &&
-         kTile * static_cast<double>(grid.count) + kTransform * static_cast<double>(transforms) <
-             9.0 * static_cast<double>(pixels);
+         int64_t{in_channels} * out_channels >= kLeastPairs;
+}
+
+// Whether minimal filtering of such tiles beats the sums of all products, where `transforms` is how
+// often the weights of all channels are transformed: costs for each pair of channels, in
+// multiply-adds.
+inline bool saves_products(const TileGrid& grid, int64_t pixels, int64_t transforms) {
+  constexpr double kTile = 20.5;
+  constexpr double kTransform = 130.0;
+  return kTile * static_cast<double>(grid.count) + kTransform * static_cast<double>(transforms) <
+         9.0 * static_cast<double>(pixels);
 }
 
 inline bool prefers_winograd(const ConvPlan& plan) {
-  if (!is_winograd_shape(plan)) return false;
+  const int64_t pixels = int64_t{plan.images} * plan.out_h * plan.out_w;
+  if (!is_winograd_shape(plan) || pixels == 0 ||
+      !has_winograd_channels(plan.group_in, plan.group_out)) {
+    return false;
+  }
   const WinogradSplit split = split_winograd(plan, 1);
-  return saves_products(split.grid, plan.group_in, plan.group_out,
-                        int64_t{plan.images} * plan.out_h * plan.out_w,
-                        divide_up(split.grid.count, split.block_tiles));
+  return saves_products(split.grid, pixels, divide_up(split.grid.count, split.block_tiles));
 }
 
 }  // namespace thimble::simd

@@ -58,12 +58,12 @@ inline WinogradWeightScratch carve_winograd_weight_scratch(Workspace& workspace,
 
 inline bool prefers_winograd_weights(const conv_dims& d) {
   if (d.groups != 1 || d.r != 3 || d.s != 3 || d.stride_h != 1 || d.stride_w != 1 ||
-      d.dilation_h != 1 || d.dilation_w != 1) {
+      d.dilation_h != 1 || d.dilation_w != 1 ||
+      !has_winograd_channels(static_cast<int>(whole_group_in(d)), d.k)) {
     return false;
   }
   const WinogradWeightSplit split = split_winograd_weights(d, 1);
-  return saves_products(split.grid, static_cast<int>(whole_group_in(d)), d.k,
-                        int64_t{d.n} * d.p * d.q, split.partials);
+  return saves_products(split.grid, int64_t{d.n} * d.p * d.q, split.partials);
 }
 
 }  // namespace thimble::simd
