@@ -66,8 +66,8 @@ def test_errors_name_the_file_and_what_is_wrong(file: pathlib.Path, tmp_path: pa
     with pytest.raises(RuntimeError, match="damaged.onnx.*damaged"):
         tb.import_onnx(tmp_path / "damaged.onnx")
     g = tb.Graph()
-    g.output("y", tb.erfc(g.input("x", (2,))))
-    with pytest.raises(RuntimeError, match="the op erfc"):
-        tb.export_onnx(g, tmp_path / "erfc.onnx")
+    g.output("y", tb.cumprod(g.input("x", (2,)), axis=1))
+    with pytest.raises(RuntimeError, match="the op cumprod"):
+        tb.export_onnx(g, tmp_path / "cumprod.onnx")
     with pytest.raises(TypeError, match="thimble.Trainer or thimble.Graph"):
         tb.export_onnx("m", file)  # type: ignore[arg-type]
