@@ -61,8 +61,8 @@ struct GradientRule {
   // The attributes with which this op takes slices of its first input along an axis, those of the
   // indices in its second input (one op of the library). Null: the op is not of this kind.
   Attrs (*to_slices)(int axis) = nullptr;
-  // Of the op that stores a gradient in 8 bits (one op of the library): the op that makes it f32
-  // again, from all outputs of this one. Null: the op is not of this kind.
+  // Of the op that stores a gradient in 8 bits (one op of the library): the op that adds what is
+  // stored, all outputs of this one, to its first input. Null: the op is not of this kind.
   const OpDef* stored_error = nullptr;
 };
 
