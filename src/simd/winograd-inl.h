@@ -1,4 +1,4 @@
-// Convolution by minimal filtering; see winograd.h. A tile's results are A^T ((G w G^T) * (B^T x
+// Winograd convolution; see winograd.h. A tile's results are A^T ((G w G^T) * (B^T x
 // B)) A with the element-wise product *, summed over input channels by one matrix product for each
 // of the 16 points. Included once per vector target.
 

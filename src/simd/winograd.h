@@ -1,7 +1,7 @@
-// Convolutions with 3 x 3 windows, stride 1 and dilation 1, and their gradients, by minimal
-// filtering: 2 x 2 results take 16 products for each pair of channels instead of 36. Source: Lavin
-// and Gray, "Fast Algorithms for Convolutional Neural Networks", 2015, F(2 x 2, 3 x 3). How the
-// work is split and what scratch memory it takes; depends on sizes alone.
+// Convolutions with 3 x 3 windows, stride 1 and dilation 1, and their gradients, by Winograd's
+// minimal filtering: 2 x 2 results take 16 products for each pair of channels instead of 36.
+// Source: Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", 2015, F(2 x 2, 3 x
+// 3). How the work is split and what scratch memory it takes; depends on sizes alone.
 #pragma once
 
 #include <algorithm>
@@ -109,7 +109,7 @@ inline bool has_winograd_channels(int in_channels, int out_channels) {
          int64_t{in_channels} * out_channels >= kLeastPairs;
 }
 
-// Whether minimal filtering of such tiles beats the sums of all products, where `transforms` is how
+// Whether Winograd convolution of such tiles beats the direct one, where `transforms` is how
 // often the weights of all channels are transformed: costs for each pair of channels, in
 // multiply-adds.
 inline bool saves_products(const TileGrid& grid, int64_t pixels, int64_t transforms) {

@@ -1,4 +1,4 @@
-// The transformed input of minimal filtering, which a convolution and its weight gradient share;
+// The transformed input of Winograd convolution, which a convolution and its weight gradient share;
 // see winograd.h. Included once per vector target.
 
 #if defined(THIMBLE_SIMD_WINOGRAD_TILES_INL_H_) == defined(HWY_TARGET_TOGGLE)

@@ -1,6 +1,6 @@
-// Weight gradient by minimal filtering; see winograd_weights.h. The gradient of the convolution's
-// formula: G^T (sum over tiles of (A dy A^T) * (B^T x B)) G with the element-wise product *, one
-// matrix product for each of the 16 points. Included once per vector target.
+// Weight gradient of Winograd convolution; see winograd_weights.h. The gradient of the
+// convolution's formula: G^T (sum over tiles of (A dy A^T) * (B^T x B)) G with the element-wise
+// product *, one matrix product for each of the 16 points. Included once per vector target.
 
 #if defined(THIMBLE_SIMD_WINOGRAD_WEIGHTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef THIMBLE_SIMD_WINOGRAD_WEIGHTS_INL_H_

@@ -1,5 +1,5 @@
-// How the weight gradient by minimal filtering (winograd.h) is split. Sums depend on the sizes of
-// the whole convolution alone.
+// How the weight gradient of Winograd convolution (winograd.h) is split. Sums depend on the sizes
+// of the whole convolution alone.
 #pragma once
 
 #include <algorithm>
