@@ -109,7 +109,7 @@ void add_options(Content& content, const CompileOptions& options) {
   content.add(threads);
   content.add(fast);
   content.add(optimize);
-  for (const ir::PreparedInputs& rule : prepared) content.add(std::string(rule.op->name));
+  content.add(prepared);
   const auto& [bytes, swap, smallest, device, staging, in_file, times, saved, parts, explain,
                memo] = budget;
   static_cast<void>(memo);  // does not change the result

@@ -22,10 +22,10 @@ namespace thimble::exec {
 
 struct CompileOptions {
   int threads = 1;
-  bool fast = true;      // fast kernels where there are any, else the reference kernels
-  bool optimize = true;  // fusion, folding, dead code elimination, order, buffers shared in place
-  ir::PreparedOps prepared = {};  // keep weights of these ops as their kernels read them
-  plan::Budget budget;            // used only with optimize
+  bool fast = true;       // fast kernels where there are any, else the reference kernels
+  bool optimize = true;   // fusion, folding, dead code elimination, order, buffers shared in place
+  bool prepared = false;  // keep weights as kernels read them (ir::PreparedWeights)
+  plan::Budget budget;    // used only with optimize
 };
 
 // A step ready to run. Immutable. Thread-safe.
@@ -99,7 +99,7 @@ class Session {
  private:
   // Brings weights of a call into the form that its kernel reads.
   struct Prepare {
-    const ir::PreparedInputs* rule;
+    const ir::PreparedWeights* rule;
     ir::KernelCall call;
   };
   struct Prepared {

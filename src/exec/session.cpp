@@ -26,7 +26,7 @@ Session::Session(const program::Program& program, const Store& store, std::span<
     if (call.tiled) pointers += call.tiled->op->signature.inputs.size();
   }
   for (const program::PreparedCall& prepared : program.prepared) {
-    pointers += 1 + prepared.weights.rule->op->signature.inputs.size();
+    pointers += 1 + program.calls[static_cast<size_t>(prepared.call)].op->signature.inputs.size();
   }
   pointers_.reserve(pointers);
   calls_.reserve(program.calls.size());
@@ -108,7 +108,7 @@ void Session::add_prepared(const Store& store) {
 
 // The inputs stay those of the op in a copy, and the call gets the form in the place of one.
 void Session::add_prepare(const program::PreparedCall& from, std::byte* form) {
-  const ir::PreparedInputs& rule = *from.weights.rule;
+  const ir::PreparedWeights& rule = *from.weights.rule;
   Call& call = calls_[static_cast<size_t>(from.call)];
   const void* const* const all = pointers_.data();
   const auto inputs = static_cast<size_t>(call.call.inputs - all);
@@ -116,7 +116,8 @@ void Session::add_prepare(const program::PreparedCall& from, std::byte* form) {
   prepare.call.outputs = pointers_.data() + pointers_.size();
   pointers_.push_back(form);
   prepare.call.inputs = pointers_.data() + pointers_.size();
-  const size_t declared = rule.op->signature.inputs.size();
+  const size_t declared =
+      program_.calls[static_cast<size_t>(from.call)].op->signature.inputs.size();
   for (size_t i = 0; i < declared; ++i) pointers_.push_back(pointers_[inputs + i]);
   prepared_->calls.push_back(prepare);
   pointers_[inputs + static_cast<size_t>(rule.inputs[0])] = form;

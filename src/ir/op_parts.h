@@ -94,6 +94,19 @@ struct RowBlocks {
   std::vector<int> outputs;  // that are divided likewise; the others are sums over the blocks
 };
 
+// For a fast kernel that brings weights into another form first. Programs that run many times
+// between two changes of the weights keep that form.
+struct PreparedWeights {
+  std::vector<int> inputs;  // that the form is made of
+  // Bytes of the form on this machine; 0: this call has none.
+  int64_t (*bytes)(const Params&) = nullptr;
+  // Its output is the form; its inputs are those of the op, of which it reads `inputs` alone.
+  KernelFn prepare = nullptr;
+  // The op's fast kernel, with the form in the place of the first of `inputs`, and its workspace.
+  KernelFn kernel = nullptr;
+  int64_t (*workspace)(const Params&, int threads) = nullptr;
+};
+
 struct Kernels {
   // Parameters of the kernels; null: they take none.
   Params (*params)(const KernelContext&) = nullptr;
@@ -105,6 +118,7 @@ struct Kernels {
   KernelFn ref = nullptr;    // f32; also runs if there is no fast kernel
   KernelFn ref64 = nullptr;  // the same in double precision, for gradient checks
   KernelFn fast = nullptr;
+  const PreparedWeights* prepared = nullptr;  // null: `fast` reads weights as they are
   // For further types of inputs than the usual ones; the shape rule then gives the types of the
   // outputs. Gradient checks run these kernels unchanged, because they have no f32
   // tensors.

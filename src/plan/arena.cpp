@@ -163,10 +163,8 @@ int64_t counted_bytes(const Plan& plan) {
 // Only of weights: other inputs change in every run, and mapped ones are not in memory.
 PreparedNode prepared_node(const ir::Graph& graph, const ir::Node& node,
                            const ArenaOptions& options) {
-  const auto rule =
-      std::find_if(options.prepared.begin(), options.prepared.end(),
-                   [&node](const ir::PreparedInputs& each) { return each.op == node.op; });
-  if (rule == options.prepared.end() || !options.fast || node.tiled) return {};
+  const ir::PreparedWeights* const rule = node.op->kernels.prepared;
+  if (!options.prepared || rule == nullptr || !options.fast || node.tiled) return {};
   for (const int i : rule->inputs) {
     const int id = node.input(i);
     if (id < 0) continue;
@@ -175,7 +173,7 @@ PreparedNode prepared_node(const ir::Graph& graph, const ir::Node& node,
     if (!is_weight || ir::is_mapped(data.role, data.type)) return {};
   }
   const int64_t bytes = rule->bytes(kernel_params(graph, node));
-  return bytes > 0 ? PreparedNode{&*rule, bytes} : PreparedNode{};
+  return bytes > 0 ? PreparedNode{rule, bytes} : PreparedNode{};
 }
 
 int64_t workspace_bytes(const ir::Graph& graph, const ir::Node& node, const ArenaOptions& options) {

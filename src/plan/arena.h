@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "ir/graph.h"
-#include "ir/prepared.h"
 
 namespace thimble::plan {
 
@@ -16,8 +15,8 @@ struct ArenaOptions {
   int threads = 1;       // workspaces may grow with it
   bool fast = true;      // count the workspaces of the fast kernels
   bool in_place = true;  // let outputs take over the buffers of dead inputs
-  // Ops whose weights are kept in the form that their kernels bring them into.
-  ir::PreparedOps prepared = {};
+  // Weights are kept in the form that their kernels bring them into (ir::PreparedWeights).
+  bool prepared = false;
 };
 
 // The plan of an arena, and which buffers its values and workspaces have.
@@ -43,7 +42,7 @@ struct Arena {
 // How the weights of a node are kept beside the arena in the form that its kernel reads, and the
 // bytes of that form. Null, 0: they are not.
 struct PreparedNode {
-  const ir::PreparedInputs* rule = nullptr;
+  const ir::PreparedWeights* rule = nullptr;
   int64_t bytes = 0;
 };
 [[nodiscard]] PreparedNode prepared_node(const ir::Graph& graph, const ir::Node& node,

@@ -11,7 +11,6 @@
 #include "exec/swap_pipe.h"
 #include "ops/families/quantized/by_rows.h"
 #include "ops/families/quantized/masked.h"
-#include "ops/families/quantized/prepared.h"
 
 namespace thimble::train {
 namespace {
@@ -35,7 +34,7 @@ void Runner::add(const ProgramKey& key, ir::Graph graph, const plan::Budget& bud
 }
 
 void Runner::add_inference(const ProgramKey& key, ir::Graph graph) {
-  compile(key, std::move(graph), {.prepared = ops::prepared_ops()});
+  compile(key, std::move(graph), {.prepared = true});
 }
 
 void Runner::compile(const ProgramKey& key, ir::Graph graph, exec::CompileOptions options) {

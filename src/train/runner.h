@@ -42,7 +42,7 @@ class Runner {
   // Compiles a program under a key and replaces one that was there. Only before seal.
   void add(const ProgramKey& key, ir::Graph graph, const plan::Budget& budget = {});
   // The same of a program that changes no weights: it keeps them as its kernels read them
-  // (ir/prepared.h).
+  // (ir::PreparedWeights).
   void add_inference(const ProgramKey& key, ir::Graph graph);
   // Takes a program that was compiled elsewhere, for as many threads as there are.
   void add(const ProgramKey& key, program::Program program);

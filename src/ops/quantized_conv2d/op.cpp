@@ -8,7 +8,6 @@
 #include "ops/families/quantized/conv_gradients.h"
 #include "ops/families/quantized/inside.h"
 #include "ops/families/quantized/masked.h"
-#include "ops/families/quantized/prepared.h"
 #include "ops/families/quantized/quantized.h"
 #include "ops/quantized_conv2d/dims.h"
 #include "simd/int8.h"
@@ -68,6 +67,24 @@ void prepare(int8_t* form, const int8_t* /*x*/, const int8_t* w, const int32_t* 
 void fast_prepared(int8_t* y, const int8_t* x, const int8_t* form, const int32_t* /*bias*/,
                    void* workspace, const quantized_conv2d_dims* d, parallel::ThreadPool& pool) {
   simd::int8_conv_prepared(y, x, form, workspace, d->conv, int8_result(d), pool);
+}
+
+const ir::PreparedWeights& prepared_weights() {
+  static const ir::PreparedWeights rule{
+      .inputs = {1, 2},
+      .bytes =
+          [](const ir::Params& p) {
+            return simd::int8_conv_prepared_bytes(p.as<quantized_conv2d_dims>().conv);
+          },
+      .prepare = ir::kernel_fn<&prepare>(),
+      .kernel = ir::kernel_fn<&fast_prepared>(),
+      .workspace =
+          [](const ir::Params& p, int threads) {
+            return simd::int8_conv_prepared_workspace_bytes(p.as<quantized_conv2d_dims>().conv,
+                                                            threads);
+          },
+  };
+  return rule;
 }
 
 int64_t results_of(const conv_dims& d) { return int64_t{d.n} * d.p * d.q * d.k; }
@@ -174,6 +191,7 @@ const OpDef& quantized_conv2d_op() {
           .ref = ir::kernel_fn<&f32::quantized_conv2d_ref>(),
           .ref64 = ir::kernel_fn<&f64::quantized_conv2d_ref>(),
           .fast = ir::kernel_fn<&fast>(),
+          .prepared = &prepared_weights(),
           .any_type = true,
       },
       .integers{.bias_units =
@@ -229,23 +247,6 @@ const OpDef& masked_op() {
 namespace thimble::ops {
 
 const OpDef& quantized_convolution() { return quantized_conv2d_impl::quantized_conv2d_op(); }
-
-ir::PreparedInputs quantized_conv2d_prepared() {
-  namespace impl = quantized_conv2d_impl;
-  return {.op = &impl::quantized_conv2d_op(),
-          .inputs = {1, 2},
-          .bytes =
-              [](const ir::Params& p) {
-                return simd::int8_conv_prepared_bytes(p.as<quantized_conv2d_dims>().conv);
-              },
-          .prepare = ir::kernel_fn<&impl::prepare>(),
-          .kernel = ir::kernel_fn<&impl::fast_prepared>(),
-          .workspace =
-              [](const ir::Params& p, int threads) {
-                return simd::int8_conv_prepared_workspace_bytes(p.as<quantized_conv2d_dims>().conv,
-                                                                threads);
-              }};
-}
 
 MaskedOp quantized_conv2d_masked() {
   namespace impl = quantized_conv2d_impl;

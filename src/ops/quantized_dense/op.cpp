@@ -10,7 +10,6 @@
 #include "ops/families/quantized/conv_gradients.h"
 #include "ops/families/quantized/inside.h"
 #include "ops/families/quantized/masked.h"
-#include "ops/families/quantized/prepared.h"
 #include "ops/families/quantized/quantized.h"
 #include "ops/quantized_dense/dims.h"
 #include "simd/int8.h"
@@ -89,6 +88,24 @@ void prepare(int8_t* form, const int8_t* /*x*/, const int8_t* w, const int32_t* 
 void fast_prepared(int8_t* y, const int8_t* x, const int8_t* form, const int32_t* /*bias*/,
                    void* workspace, const quantized_dense_dims* d, parallel::ThreadPool& pool) {
   simd::int8_conv_prepared(y, x, form, workspace, as_convolution(*d), int8_result(d), pool);
+}
+
+const ir::PreparedWeights& prepared_weights() {
+  static const ir::PreparedWeights rule{
+      .inputs = {1, 2},
+      .bytes =
+          [](const ir::Params& p) {
+            return simd::int8_conv_prepared_bytes(as_convolution(p.as<quantized_dense_dims>()));
+          },
+      .prepare = ir::kernel_fn<&prepare>(),
+      .kernel = ir::kernel_fn<&fast_prepared>(),
+      .workspace =
+          [](const ir::Params& p, int threads) {
+            return simd::int8_conv_prepared_workspace_bytes(
+                as_convolution(p.as<quantized_dense_dims>()), threads);
+          },
+  };
+  return rule;
 }
 
 int64_t results_of(const quantized_dense_dims& d) { return int64_t{d.rows} * d.units; }
@@ -189,6 +206,7 @@ const OpDef& quantized_dense_op() {
           .ref = ir::kernel_fn<&f32::quantized_dense_ref>(),
           .ref64 = ir::kernel_fn<&f64::quantized_dense_ref>(),
           .fast = ir::kernel_fn<&fast>(),
+          .prepared = &prepared_weights(),
           .any_type = true,
       },
       .flow{.row_wise = [](const ir::KernelContext&) { return true; }},
@@ -243,24 +261,6 @@ const OpDef& masked_op() {
 }  // namespace thimble::ops::quantized_dense_impl
 
 namespace thimble::ops {
-
-ir::PreparedInputs quantized_dense_prepared() {
-  namespace impl = quantized_dense_impl;
-  return {.op = &impl::quantized_dense_op(),
-          .inputs = {1, 2},
-          .bytes =
-              [](const ir::Params& p) {
-                return simd::int8_conv_prepared_bytes(
-                    impl::as_convolution(p.as<quantized_dense_dims>()));
-              },
-          .prepare = ir::kernel_fn<&impl::prepare>(),
-          .kernel = ir::kernel_fn<&impl::fast_prepared>(),
-          .workspace =
-              [](const ir::Params& p, int threads) {
-                return simd::int8_conv_prepared_workspace_bytes(
-                    impl::as_convolution(p.as<quantized_dense_dims>()), threads);
-              }};
-}
 
 MaskedOp quantized_dense_masked() {
   namespace impl = quantized_dense_impl;
