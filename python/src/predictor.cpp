@@ -1,6 +1,7 @@
 // Predictor: a graph run forward.
 #include <nanobind/stl/shared_ptr.h>
 
+#include <atomic>
 #include <mutex>
 #include <optional>
 
@@ -41,10 +42,10 @@ class PyPredictor {
     const auto stream =
         stream_from(data, {.batch = batch_, .shuffle = false, .training = false}, true);
     PredictedRows rows(model_, stream->samples());
-    note_changes();
     {
       const nb::gil_scoped_release release;
       const std::lock_guard lock(running_);
+      note_changes();
       run(*stream, rows);
     }
     return std::move(rows).finish();
@@ -56,10 +57,10 @@ class PyPredictor {
     if (input_ == nullptr || !nb::try_cast(given, array, false) || !fits(array)) return nb::none();
     const auto samples = static_cast<int64_t>(array.shape(0));
     PredictedRows rows(model_, samples);
-    note_changes();
     {
       const nb::gil_scoped_release release;
       const std::lock_guard lock(running_);
+      note_changes();
       run(static_cast<const std::byte*>(array.data()), samples, rows);
     }
     return std::move(rows).finish();
@@ -69,11 +70,15 @@ class PyPredictor {
   nb::dict tensors(nb::handle self) {
     struct View {
       nb::object predictor;
-      std::shared_ptr<int64_t> count;
+      std::shared_ptr<std::atomic<int64_t>> count;
     };
     auto* const view = new View{nb::borrow(self), views_};
-    ++*views_;
-    may_have_changed_ = true;
+    {
+      const nb::gil_scoped_release release;
+      const std::lock_guard lock(running_);
+      ++*views_;
+      may_have_changed_ = true;
+    }
     const nb::capsule owner(view, [](void* p) noexcept {
       auto* const held = static_cast<View*>(p);
       --*held->count;
@@ -145,8 +150,9 @@ class PyPredictor {
   train::Runner runner_;
   // The only input, if its samples lie one after another as in NumPy's arrays; else null.
   const ir::ValueData* input_ = nullptr;
-  std::shared_ptr<int64_t> views_ = std::make_shared<int64_t>(0);  // arrays over weights, as groups
-  bool may_have_changed_ = false;
+  // Arrays over weights, as groups.
+  std::shared_ptr<std::atomic<int64_t>> views_ = std::make_shared<std::atomic<int64_t>>(0);
+  bool may_have_changed_ = false;  // while running_ is held
   std::mutex running_;
   std::optional<Error> lacking_;
 };
