@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "import/onnx/write.h"
+#include "ops/learned_scale/dims.h"
 
 namespace thimble::importer::onnx {
 
@@ -95,12 +96,11 @@ void rounding_of(Op& op) {
 
 // Scales that train: those at the start times ratios.
 void learned_scale_of(Op& op) {
-  constexpr float kLeastRatio = 1.0F / 1024.0F;
   if (!op.is_constant(0) || !op.is_constant(1)) op.fail("its scale is computed");
   std::vector<float> scales = op.values(0).floats();
   const std::vector<float> units = op.values(1).floats();
   for (size_t i = 0; i < scales.size(); ++i) {
-    scales[i] = units[i] * std::max(scales[i], kLeastRatio);
+    scales[i] = units[i] * std::max(scales[i], LEARNED_SCALE_LEAST);
   }
   op.give(op.floats(scales, op.shape(0)));
 }
