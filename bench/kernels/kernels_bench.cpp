@@ -12,6 +12,7 @@
 #include "ops/families/conv/conv_kernel_dims.h"
 #include "ops/families/conv/conv_kernels.h"
 #include "ops/matmul/simd.h"
+#include "simd/gemm.h"
 
 namespace {
 
@@ -62,6 +63,21 @@ void run_matmul(benchmark::State& state, const matmul_dims& d) {
   time_calls(state, static_cast<double>(d.m) * d.n * d.k, [&] {
     ops::matmul_impl::matmul_simd(y.data(), a.data(), b.data(), nullptr, workspace.data(), &d,
                                   pool());
+  });
+}
+
+// The same with a matrix of bf16, as frozen weights have.
+void run_narrow(benchmark::State& state, const matmul_dims& d) {
+  auto a = random_buffer(int64_t{d.m} * d.k);
+  const std::vector<uint16_t> b(static_cast<size_t>(d.k) * static_cast<size_t>(d.n), 0x3f80);
+  auto y = random_buffer(int64_t{d.m} * d.n);
+  simd::GemmSizes sizes;
+  sizes.m = d.m, sizes.n = d.n, sizes.k = d.k;
+  sizes.transpose_b = d.transpose_b != 0;
+  auto workspace = workspace_of(simd::gemm_narrow_workspace_bytes(sizes, pool().threads()));
+  time_calls(state, static_cast<double>(d.m) * d.n * d.k, [&] {
+    simd::gemm_narrow(y.data(), a.data(), {.data = b.data()}, nullptr, workspace.data(), sizes,
+                      pool());
   });
 }
 
@@ -120,6 +136,9 @@ int main(int argc, char** argv) {
   for (const auto& layer : layers.at("matmul")) {
     bench::add(layer.at("name"),
                [d = matmul_of(layer)](benchmark::State& state) { run_matmul(state, d); });
+    if (layer.at("m") != 1) continue;
+    bench::add(layer.at("name").get<std::string>() + "/bf16",
+               [d = matmul_of(layer)](benchmark::State& state) { run_narrow(state, d); });
   }
   for (const auto& layer : layers.at("conv")) {
     const auto d = conv_of(layer);

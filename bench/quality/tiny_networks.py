@@ -15,8 +15,8 @@ import thimble as tb
 
 @dataclasses.dataclass
 class Network:
-    """int8: the graph of int8 with its weights. f32: the twin, whose weights are in `weights`.
-    layers: those with weights, in order; the last one is replaced. sparse: what the way "sparse"
+    """int8: the graph of int8 with its weights. f32: the twin, whose weights are in `weights`;
+    rounded: the same, whose results are rounded to the steps of int8. layers: those with weights, in order; the last one is replaced. sparse: what the way "sparse"
     trains."""
 
     int8: tb.Graph
@@ -25,11 +25,15 @@ class Network:
     layers: list[str]
     sparse: dict[str, Any]
     classes: int
+    rounded: tb.Graph | None = None
 
     def adapted(self, way: str, seed: int) -> tb.Graph:
         """With a loss, a last layer of the task's classes, and all of it trainable."""
+        graph = {"f32": self.f32, "f32-rounded": self.rounded}.get(way, self.int8)
+        if graph is None:
+            raise RuntimeError("this network has no twin with rounded results: leave out f32-rounded")
         return tb.adapt(
-            self.f32 if way == "f32" else self.int8,
+            graph,
             loss="softmax_cross_entropy",
             metrics=["accuracy"],
             classes=self.classes,
@@ -44,7 +48,7 @@ class Network:
         head = f"{self.layers[-1]}.weight"
         shape = np.asarray(trainer.state_dict()[head]).shape
         integers = np.random.default_rng(seed).integers(-31, 32, shape)
-        if way != "f32":
+        if not way.startswith("f32"):
             trainer.load_state_dict({head: integers.astype(np.int8)}, strict=False)
             return
         unit = 1 / (31 * np.sqrt(np.prod(shape[1:])))
@@ -69,17 +73,20 @@ class Network:
         return {"bias_last": len(self.layers), "weights": {layer: 1 for layer in self.layers}}
 
 
-def mcunet(path: pathlib.Path) -> Network:
-    """MCUNet-5fps of a file of int8. Its twin has the weights that the integers stand for, and
-    results that stay in the range that int8 has for them."""
-    model = json.loads(path.read_text())
-    tensors = tb.load_safetensors(path.with_suffix(".safetensors"))
+def mcunet_twin(
+    model: dict[str, Any], tensors: dict[str, Any], rounded: bool
+) -> tuple[tb.Graph, dict[str, np.ndarray]]:
+    """MCUNet-5fps in f32, and its weights: those that the integers stand for. Results stay in the
+    range that int8 has for them, and are rounded to its steps on request."""
     g = tb.Graph()
     values = {"input": g.input("input", tuple(model["input"]["shape"][1:]))}
     weights: dict[str, np.ndarray] = {}
 
     def bounded(y: tb.Value, node: dict[str, Any]) -> tb.Value:
         scale, zero = node["output_scale"], node["output_zero_point"]
+        if rounded:
+            step = g.constant(np.asarray([scale], np.float32), name=f"{node['output']}.step")
+            return tb.fake_quantize(y, step, zero_point=zero)
         return tb.clip(y, low=(-128 - zero) * scale, high=(127 - zero) * scale)
 
     for node in model["nodes"]:
@@ -107,10 +114,19 @@ def mcunet(path: pathlib.Path) -> Network:
             y = tb.average_pool2d(x, kernel=x.shape[1])
         values[node["output"]] = y
     g.output("logits", tb.flatten(y))
+    return g, weights
+
+
+def mcunet(path: pathlib.Path) -> Network:
+    """MCUNet-5fps of a file of int8, with its twins."""
+    model = json.loads(path.read_text())
+    tensors = tb.load_safetensors(path.with_suffix(".safetensors"))
+    g, weights = mcunet_twin(model, tensors, False)
+    rounded, _ = mcunet_twin(model, tensors, True)
     layers = [node["name"] for node in model["nodes"] if "weight" in node]
     # Lin et al.'s "49kb" scheme of this network.
     sparse = {layers[24]: 0.25, layers[27]: 0.5, layers[30]: 0.5}
-    return Network(tb.import_quantized_json(path), g, weights, layers, sparse, 10)
+    return Network(tb.import_quantized_json(path), g, weights, layers, sparse, 10, rounded)
 
 
 # Of MobileNetV2 at width 0.35: expansion, channels, blocks, stride of the first block.
