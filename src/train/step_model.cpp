@@ -33,22 +33,28 @@ void require_number(const ir::Graph& graph, const char* name, std::span<const st
   }
 }
 
+// Throws Error unless token and, where there is one, position are inputs of one i32.
+void require_numbers(const ir::Graph& graph, const exec::Session& session) {
+  if (session.source(kToken).empty()) {
+    throw Error(kToken,
+                "no output depends on an input of this name: the model needs one, i32 [N, 1]");
+  }
+  for (const char* const name : {kToken, kPosition}) {
+    require_number(graph, name, session.source(name));
+  }
+}
+
 }  // namespace
 
 StepModel::StepModel(const Graph& graph, const std::string& checkpoint, int threads)
     : model_(graph.ir()), runner_(threads) {
   runner_.add(kKey, inference_graph(model_, 1, false));
   runner_.seal();
-  const exec::Session& session = *runner_.at(kKey).session;
-  if (session.source(kToken).empty()) {
-    throw Error(kToken,
-                "no output depends on an input of this name: the model needs one, i32 [N, 1]");
-  }
-  for (const char* const name : {kToken, kPosition}) {
-    require_number(model_, name, session.source(name));
-  }
+  // Before the weights are read: an unfit model is the clearer error.
+  require_numbers(model_, *runner_.at(kKey).session);
   load_weights(runner_.store(), model_, checkpoint);
-  runner_.rebind();
+  runner_.rebind();  // builds the session anew
+  const exec::Session& session = *runner_.at(kKey).session;
   for (const auto& [name, id] : model_.outputs) {
     if (name == kLogits) continue;
     Carried carried{session.source(name), session.output(name), {}};
