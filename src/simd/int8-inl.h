@@ -10,6 +10,7 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "simd/fixed_point-inl.h"
 #include "simd/int8.h"
@@ -30,7 +31,7 @@ class Finish {
         is_fixed_(result.out.fixed_point != 0),
         one_by_one_(is_fixed_ && (!s.factors->below_one || lanes() == 1)),
         only_scales_(!is_fixed_ && folds_ && s.factors->below_one),
-        rounds_once_(is_fixed_ && s.factors->below_one),
+        in_float_(is_fixed_ && s.factors->below_one),
         low_(static_cast<float>(result.out.low - result.out.zero_point)),
         high_(static_cast<float>(result.out.high - result.out.zero_point)) {}
 
@@ -156,18 +157,20 @@ class Finish {
         const __m512 scale = _mm512_loadu_ps(s_.scale + k + v * kStep);
         y[v] = _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_cvtepi32_ps(sums[v].raw), scale));
       }
-    } else if (rounds_once_ && k % kInt8MostLanes == 0) {
-      THIMBLE_UNROLL
-      for (int v = 0; v < kVectors; ++v) y[v] = sums[v].raw;
-      if (!folds_) {
-        THIMBLE_UNROLL
-        for (int v = 0; v < kVectors; ++v) y[v] = add_bias(sums[v], k + v * kStep).raw;
-      }
-      Rounding rounding = rounding_of(k);
+    } else if (in_float_) {
+      VecI whole[kVectors];
       THIMBLE_UNROLL
       for (int v = 0; v < kVectors; ++v) {
-        if (kStep > 0 && v > 0) rounding = rounding_of(k + v * kStep);
-        y[v] = rounded_once(y[v], rounding);
+        whole[v] = folds_ ? sums[v] : add_bias(sums[v], k + v * kStep);
+      }
+      __m512 rest = _mm512_setzero_ps();  // the largest, of each lane
+      THIMBLE_UNROLL
+      for (int v = 0; v < kVectors; ++v) y[v] = nearly_fixed(whole[v].raw, k + v * kStep, rest);
+      // Some results may lie beside the boundary between two integers.
+      if (HWY_UNLIKELY(_mm512_cmp_ps_mask(rest, _mm512_set1_ps(kSureRest), _CMP_GT_OQ) != 0)) {
+        THIMBLE_UNROLL
+        for (int v = 0; v < kVectors; ++v) y[v] = whole[v].raw;
+        Finish(*this).fix_all<kVectors>(y, k, kStep);
       }
     } else if constexpr (kInlined) {
       THIMBLE_UNROLL
@@ -188,40 +191,27 @@ class Finish {
         _mm512_min_epi8(all, _mm512_set1_epi8(static_cast<char>(result_.out.high))),
         _mm512_set1_epi8(static_cast<char>(result_.out.low)));
   }
-  // The factors of a vector: those of even lanes, then those of odd ones.
-  struct Rounding {
-    __m512i multiplier[2], up[2], shift[2];
-    __mmask8 twice[2];
-  };
-  // k: a multiple of kInt8MostLanes.
-  HWY_INLINE Rounding rounding_of(int k) const {
-    const auto at = static_cast<size_t>(k);
-    const int64_t* const from = s_.rounding + 2 * at;
-    const __m512i multiplier = _mm512_loadu_si512(s_.multiplier + at);
-    Rounding r;
-    r.multiplier[0] = multiplier;
-    r.multiplier[1] = _mm512_srli_epi64(multiplier, 32);
-    THIMBLE_UNROLL
-    for (size_t odd = 0; odd < 2; ++odd) {
-      r.up[odd] = _mm512_load_si512(from + 8 * odd);
-      r.shift[odd] = _mm512_load_si512(from + 16 + 8 * odd);
-      r.twice[odd] = s_.twice[at / 8 + odd];
-    }
-    return r;
+  // quantized_times in float: the integer nearest to v * multiplier * 2^(shift - 31) + nudge, with
+  // the sign of v; the nudge is what the first of the two roundings, halves up, adds to the second
+  // one. The float differs from that number by less than 2^-14 where it is below 256, and beyond,
+  // the bounds decide. rest: takes up its distance to the integer. Where this exceeds kSureRest,
+  // the integer may be wrong.
+  static constexpr float kSureRest = 0.5F - 0x1p-14F;
+  HWY_INLINE __m512i nearly_fixed(__m512i v, int k, __m512& rest) const {
+    constexpr int kOr = 0xEA;         // (a & b) | c
+    constexpr int kLargest = 0b1011;  // of absolute values
+    const __m512 real = _mm512_cvtepi32_ps(v);
+    const __m512i sign = _mm512_set1_epi32(INT32_MIN);
+    const __m512i nudge = _mm512_loadu_si512(s_.nudge + k);
+    const __m512 toward =
+        _mm512_castsi512_ps(_mm512_ternarylogic_epi32(_mm512_castps_si512(real), sign, nudge, kOr));
+    const __m512 scaled = _mm512_fmadd_ps(real, _mm512_loadu_ps(s_.scale + k), toward);
+    rest = _mm512_range_ps(rest, _mm512_reduce_ps(scaled, 0), kLargest);
+    return _mm512_cvtps_epi32(scaled);
   }
-  // FixedFactor::times with a factor for each lane.
-  static HWY_INLINE __m512i rounded_once(__m512i sum, const Rounding& r) {
-    const auto product = [&r](__m512i v, int odd) HWY_ATTR {
-      const __m512i whole = _mm512_mul_epi32(v, r.multiplier[odd]);
-      const __m512i up = _mm512_add_epi64(whole, r.up[odd]);
-      const __mmask8 below =
-          _mm512_mask_cmplt_epi64_mask(r.twice[odd], whole, _mm512_setzero_si512());
-      const __m512i one = _mm512_set1_epi64(int64_t{1} << 31);
-      return _mm512_srav_epi64(_mm512_mask_sub_epi64(up, below, up, one), r.shift[odd]);
-    };
-    const __m512i even = product(sum, 0);
-    const __m512i odd = product(_mm512_srli_epi64(sum, 32), 1);
-    return _mm512_mask_shuffle_epi32(even, 0xAAAA, odd, _MM_PERM_CCAA);
+  template <int kVectors>
+  HWY_NOINLINE void fix_all(__m512i* y, int k, int step) const {
+    for (int v = 0; v < kVectors; ++v) y[v] = fixed(VecI{y[v]}, k + v * step).raw;
   }
   template <int kVectors>
   HWY_NOINLINE void round_all(__m512i* y, int k, int step) const {
@@ -276,9 +266,9 @@ class Finish {
   bool is_fixed_;
   bool one_by_one_;  // in fixed point
   [[maybe_unused]] bool
-      only_scales_;  // in float: sums with their bias times scales stay within int32
-  [[maybe_unused]] bool rounds_once_;  // in fixed point: rounded_once gives results
-  float low_;                          // of results less their zero point
+      only_scales_;                 // in float: sums with their bias times scales stay within int32
+  [[maybe_unused]] bool in_float_;  // in fixed point: nearly_fixed gives results
+  float low_;                       // of results less their zero point
   float high_;
 };
 
@@ -299,24 +289,18 @@ void prepare_channels(const Int8Scratch& s, const int32_t* bias, const Int8Resul
   const int padded = static_cast<int>(round_up(count, kInt8MostLanes));
   const bool twice = 2 * count == kInt8MostLanes;
   s.factors->below_one = true;
-  std::fill_n(s.twice, padded / 8, uint8_t{0});
   for (int k = 0; k < padded; ++k) {
     const bool exists = k < count || twice;
     const int channel = exists ? channel_at(k % count) : 0;
     const quantized_factor f = exists ? result.factors[channel] : quantized_factor{};
     s.bias[k] = exists && bias != nullptr ? bias[channel] : 0;
-    s.scale[k] = f.scale;
+    s.scale[k] = result.out.fixed_point != 0
+                     ? std::ldexp(static_cast<float>(f.multiplier), f.shift - 31)
+                     : f.scale;
+    s.nudge[k] = f.shift < 0 ? std::ldexp(0.5F, f.shift) : 0.0F;
     s.multiplier[k] = f.multiplier;
     s.shift[k] = -f.shift;
-    s.factors->below_one &= f.shift <= 0 && f.scale <= 1.0F - 0x1p-24F;
-    if (f.shift > 0) continue;  // each goes alone
-    // Even lanes, then odd ones.
-    const int lane = k % kInt8MostLanes;
-    int64_t* const rounding = s.rounding + 2 * (k - lane) + lane % 2 * 8 + lane / 2;
-    rounding[0] = (int64_t{1} << 30) + (f.shift < 0 ? int64_t{1} << (30 - f.shift) : 0);
-    rounding[16] = 31 - f.shift;
-    if (f.shift < 0)
-      s.twice[k / kInt8MostLanes * 2 + lane % 2] |= static_cast<uint8_t>(1U << (lane / 2));
+    s.factors->below_one &= f.shift <= 0 && s.scale[k] <= 1.0F - 0x1p-24F;
   }
 }
 

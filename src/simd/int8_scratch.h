@@ -170,8 +170,7 @@ struct Int8Scratch {
   float* scale;
   int32_t* multiplier;  // of fixed point
   int32_t* shift;       // to the right
-  int64_t* rounding;    // of fixed point, for Finish: [channels / 16][4][8]
-  uint8_t* twice;       // likewise: [channels / 16][2]
+  float* nudge;         // of fixed point: half a unit of its first rounding
   Int8Factors* factors;
   int32_t* pixels;  // [threads][worker_words]: of a patch, or of a depthwise convolution
   int64_t worker_words;
@@ -190,8 +189,7 @@ inline void carve_int8_weights(Workspace& own, const conv_dims& d, int unit, Int
   s.scale = own.take<float>(channels);
   s.multiplier = own.take<int32_t>(channels);
   s.shift = own.take<int32_t>(channels);
-  s.rounding = own.take<int64_t>(2 * channels);
-  s.twice = own.take<uint8_t>(channels / 8);
+  s.nudge = own.take<float>(channels);
   s.factors = own.take<Int8Factors>(1);
 }
 

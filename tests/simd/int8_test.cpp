@@ -274,6 +274,27 @@ TEST(int8_conv, rounds_halves_in_fixed_point_like_the_reference) {
   }
 }
 
+// The last sum below the boundary of every result, and the next ones, of factors with every shift
+// that sums of int8 meet.
+TEST(int8_conv, rounds_beside_every_boundary_in_fixed_point_like_the_reference) {
+  conv_dims d = image(1, 1, 4, 3 * 509, 1, 1, 1);
+  const quantized_result out{1, 3, -128, 127};
+  std::mt19937 random(7);
+  for (int shift = 0; shift <= 16; shift += 2) {
+    Operands o(d, 9, false);
+    std::fill(o.w.begin(), o.w.end(), int8_t{0});  // sums are biases
+    for (int k = 0; k < d.k; ++k) {
+      const double factor = std::ldexp(0.5 + static_cast<double>(random()) * 0x1p-33, -shift);
+      const double boundary = (k / 3 - 254 - 0.5) / factor;
+      o.bias[static_cast<size_t>(k)] = static_cast<int32_t>(std::floor(boundary)) + k % 3;
+      o.factors[static_cast<size_t>(k)] = ops::kernel_factor(factor);
+    }
+    const std::vector<int8_t> right =
+        wanted<quantized_conv2d_dims>(d, o, out, -11, ref::quantized_conv2d_ref);
+    EXPECT_GE(expect_bits(right, d, o, out, simd::int8_conv, simd::int8_conv_workspace_bytes), 4);
+  }
+}
+
 TEST(int8_conv, plans_no_workspace_where_sums_do_not_fit) {
   EXPECT_EQ(simd::int8_conv_workspace_bytes(image(1, 1, 70000, 8, 1, 1, 1), 4), 0);
   // Of one pixel, the rows of one register tile and not of a whole task.
