@@ -3,6 +3,8 @@
 #include <thimble/scheme_search.h>
 #include <thimble/thimble.h>
 
+#include <algorithm>
+#include <cmath>
 #include <memory>
 #include <optional>
 
@@ -10,6 +12,7 @@
 #include "commands.h"
 #include "console.h"
 #include "cores.h"
+#include "data_source.h"
 #include "io/atomic_file.h"
 #include "io/html/charts.h"
 #include "model.h"
@@ -24,9 +27,22 @@ struct SearchArguments {
   SchemeSearchOptions search;
   InstructionLimit limit;  // of 0 instructions: none
   std::string parts;
+  // Trainings of whole schemes.
+  std::optional<int64_t> verify;  // candidates that are searched
+  std::vector<std::string> candidates;
+  DataOptions data;
+  AnalyzeOptions trainings;
+  int64_t train_batch = 0;  // 0: that of the setup
+  int64_t seeds = 1;
+  std::string weights;
   std::string out;
   std::string report;
   bool json = false;
+
+  [[nodiscard]] int64_t searched_candidates() const {
+    constexpr int64_t kWithData = 8;
+    return verify.value_or(data.path.empty() && candidates.empty() ? 0 : kWithData);
+  }
 };
 
 // A search, in the limits of the command line, whose memory budget changes.
@@ -51,8 +67,41 @@ nlohmann::ordered_json json_of(const FoundScheme& found) {
   return {{"scheme", nlohmann::ordered_json::parse(found.scheme.text())},
           {"gain", found.gain},
           {"bytes", found.bytes},
-          {"is_best", found.is_best},
-          {"plans", found.evaluations}};
+          {"is_best", found.is_best}};
+}
+
+// The best one of found and its candidates, by training them; nothing if that was interrupted.
+std::optional<FoundScheme> verified(const SearchArguments& arguments, const Model& model,
+                                    const FoundScheme& found) {
+  const Graph graph = model.graph_with_weights(model.weights(arguments.weights));
+  DataSource source(model, arguments.data);
+  const data::Dataset train = source.train();
+  const data::Dataset test = source.test();
+  SetupOptions setup = arguments.setup;
+  setup.memory_budget.reset();
+  if (arguments.train_batch > 0) setup.batch = arguments.train_batch;
+  AnalyzeOptions options = arguments.trainings;
+  options.training = trainer_options(
+      setup, model.settings(), updates_of(setup, model.settings(), options.epochs, train.size()));
+  if (options.cache.empty()) options.cache = arguments.parts + ".trainings";
+  ProgressBar bar;
+  options.on_progress = [&bar](const AnalyzeProgress& now) {
+    bar.show(now.done, now.total, "training",
+             fmt::format("{}/{} trainings  {} left", now.done, now.total,
+                         format_seconds(now.seconds_left)));
+    return !interrupted();
+  };
+  try {
+    FoundScheme best = verify_scheme(graph, found, train, test, options, arguments.seeds);
+    bar.clear();
+    return best;
+  } catch (const Error&) {
+    bar.clear();
+    if (!interrupted()) throw;
+    note(fmt::format("stopped. Finished trainings are kept in {}: run the same command to go on",
+                     options.cache));
+    return std::nullopt;
+  }
 }
 
 // Schemes for budgets from the least that works to the given one.
@@ -74,8 +123,22 @@ std::vector<FoundScheme> pareto_of(const Search& search, SchemeSearchOptions opt
   return all;
 }
 
+// Scores of a verified scheme and its candidates.
+io::BarChart scores_of(const FoundScheme& best) {
+  io::BarChart chart{
+      .title = "Candidates",
+      .caption = "Scores of trainings of whole schemes. The first one is the result.",
+      .series = {"score"}};
+  chart.rows.push_back({best.scheme.text(), {*best.score}});
+  for (const FoundScheme& other : best.others) {
+    chart.rows.push_back({other.scheme.text(), {*other.score}});
+  }
+  return chart;
+}
+
+// all: of each budget by the sum of gains; best: the result.
 void write_report(const std::string& path, const std::string& name, int64_t budget,
-                  const std::vector<FoundScheme>& all) {
+                  const std::vector<FoundScheme>& all, const FoundScheme& best) {
   io::ChartPage page{.title = fmt::format("Sparse updates of {}", name),
                      .facts = {{"budget", format_bytes(budget)},
                                {"planned peak", format_bytes(all[0].bytes)},
@@ -95,9 +158,50 @@ void write_report(const std::string& path, const std::string& name, int64_t budg
          one + 1 == all.rend()});
   }
   page.points.push_back(std::move(chart));
+  if (best.score) page.bars.push_back(scores_of(best));
   io::AtomicFile file(path);
   file.write(io::chart_page_html(page));
   file.commit();
+}
+
+// instructions: of a step.
+void print_found(const SearchArguments& arguments, const std::string& name,
+                 const FoundScheme& found, double instructions) {
+  const char* core = name_of(arguments.limit.core);
+  if (arguments.json) {
+    nlohmann::ordered_json json = json_of(found);
+    json["plans"] = found.evaluations;
+    json["recipe"] = name;
+    json["file"] = arguments.out;
+    json["core"] = core;
+    json["instructions"] = instructions;
+    if (found.score) {
+      json["score"] = *found.score;
+      auto& others = json["others"] = nlohmann::ordered_json::array();
+      for (const FoundScheme& other : found.others) {
+        others.push_back(json_of(other));
+        others.back()["score"] = *other.score;
+      }
+    }
+    print_json(json);
+    return;
+  }
+  fmt::print("{}\n", found.scheme.text());
+  const std::string gain =
+      std::isnan(found.gain) ? "yours" : fmt::format("gain {:.4f}", found.gain);
+  const char* rank = "the best found";
+  if (found.score) rank = "of the best score";
+  if (found.is_best) rank = found.score ? "of the best score and gain" : "proved the best";
+  fmt::print(
+      "{} within {}, about {:.2f} million instructions a step on {}, {} after {} plans; in {}\n",
+      gain, format_bytes(found.bytes), instructions / 1e6, core, rank, found.evaluations,
+      arguments.out);
+  if (!found.score) return;
+  fmt::print("score {:.4f}; of the other schemes that were trained:\n", *found.score);
+  for (const FoundScheme& other : found.others) {
+    fmt::print("{:.4f} within {}: {}\n", *other.score, format_bytes(other.bytes),
+               other.scheme.text());
+  }
 }
 
 int run_search(const SearchArguments& arguments) {
@@ -110,6 +214,7 @@ int run_search(const SearchArguments& arguments) {
   SetupOptions setup = arguments.setup;
   options.memory_budget = from_command_line([&] { return parse_bytes(*setup.memory_budget); });
   setup.memory_budget.reset();  // a plan without a budget: its peak is what the budget is for
+  setup.schedule.reset();       // changes no plan, and a plan has a single step
   options.training = trainer_options(setup, model.settings(), 1);
   catch_interrupt();
   ProgressBar bar;
@@ -117,15 +222,33 @@ int run_search(const SearchArguments& arguments) {
     bar.show(plans, options.evaluations, "searching", fmt::format("{} plans", plans));
     return !interrupted();
   };
+  const int64_t candidates = arguments.searched_candidates();
+  options.others = std::max<int64_t>(candidates - 1, 0);
+  for (const std::string& path : arguments.candidates) {
+    options.given.push_back(UpdateScheme::load(path));
+  }
+  if (candidates == 0 && !options.given.empty()) {
+    throw UsageError(
+        Error("search", "--candidate compares by training: give it a --verify above 0"));
+  }
   const Search search(model.graph(), parts, arguments.limit);
-  const FoundScheme found = search.within(options);
+  const FoundScheme by_gains = search.within(options);
+  FoundScheme found = by_gains;
+  if (candidates > 0 && !interrupted()) {
+    bar.clear();
+    const std::optional<FoundScheme> best = verified(arguments, model, by_gains);
+    if (!best) return kStopped;
+    found = *best;
+  }
   TrainerOptions training = options.training;
   training.scheme = found.scheme;
   const double instructions =
       predict_instructions(model.graph(), training, arguments.limit.core).total();
   if (!arguments.report.empty() && !interrupted()) {
+    options.others = 0;
+    options.given.clear();
     write_report(arguments.report, model.name(), options.memory_budget,
-                 pareto_of(search, options, found));
+                 pareto_of(search, options, by_gains), found);
   }
   bar.clear();
   io::AtomicFile file(arguments.out);
@@ -136,21 +259,7 @@ int run_search(const SearchArguments& arguments) {
                      arguments.out));
     return kStopped;
   }
-  if (arguments.json) {
-    nlohmann::ordered_json json = json_of(found);
-    json["recipe"] = model.name();
-    json["file"] = arguments.out;
-    json["core"] = name_of(arguments.limit.core);
-    json["instructions"] = instructions;
-    print_json(json);
-    return kOk;
-  }
-  fmt::print(
-      "{}\ngain {:.4f} within {}, about {:.2f} million instructions a step on {}, {} after {} "
-      "plans; in {}\n",
-      found.scheme.text(), found.gain, format_bytes(found.bytes), instructions / 1e6,
-      name_of(arguments.limit.core), found.is_best ? "proved the best" : "the best found",
-      found.evaluations, arguments.out);
+  print_found(arguments, model.name(), found, instructions);
   return kOk;
 }
 
@@ -181,6 +290,45 @@ void add_search(CLI::App& app, Action& action) {
                    "many again [2000]")
       ->check(whole_number(1))
       ->type_name("N");
+  options->data.add_to(*command);
+  options->data.add_limit_train_to(*command);
+  command
+      ->add_option("--verify", options->verify,
+                   "train so many schemes of high gains, and take the one of the best score "
+                   "[8 with --data or --candidate, else 0]")
+      ->check(whole_number(0))
+      ->type_name("K");
+  command
+      ->add_option("--candidate", options->candidates,
+                   "a scheme of yours to train beside them; may be given more than once [none]")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+  command->add_option("--epochs", options->trainings.epochs, "of each training of --verify [1]")
+      ->check(whole_number(1))
+      ->type_name("N");
+  command->add_option("--train-batch", options->train_batch, "of these trainings [that of --batch]")
+      ->check(whole_number(1))
+      ->type_name("N");
+  command
+      ->add_option("--seeds", options->seeds,
+                   "trainings of each scheme, with as many seeds from --seed on, whose mean score "
+                   "counts [1]")
+      ->check(whole_number(1, 1000))
+      ->type_name("N");
+  command
+      ->add_option("--metric", options->trainings.metric,
+                   "of the test samples, as for thimble analyze [accuracy, of models without it "
+                   "loss]")
+      ->type_name("NAME");
+  command
+      ->add_option("--weights", options->weights,
+                   "trained weights, as for thimble analyze [those of the model file; of a recipe "
+                   "out/RECIPE/checkpoint.safetensors]")
+      ->type_name("FILE");
+  command
+      ->add_option("--cache", options->trainings.cache,
+                   "finished trainings, which are not made again [that of --parts with .trainings]")
+      ->type_name("FILE");
   command->add_option("-o,--out", options->out, "the scheme to write, for --scheme")
       ->required()
       ->type_name("FILE");
@@ -192,7 +340,10 @@ void add_search(CLI::App& app, Action& action) {
   command->footer(
       "Example:\n"
       "  thimble search lenet5 --optimizer sgd --parts parts.json --memory-budget 2MiB \\\n"
-      "    -o scheme.json --report scheme.html");
+      "    -o scheme.json --report scheme.html\n"
+      "  thimble search lenet5 --optimizer sgd --lr 0.01 --parts parts.json --memory-budget 2MiB "
+      "\\\n"
+      "    -o scheme.json --verify 8");
   command->callback([&action, options] { action = [options] { return run_search(*options); }; });
 }
 

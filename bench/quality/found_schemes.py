@@ -4,9 +4,10 @@ scheme, at no more memory. Prints a table for bench/RESULTS.md.
     found_schemes.py --thimble thimble --model mcunet5fps_int8.json --mnist DIR --out DIR [--task ...]
 
 For each task: `thimble analyze` scores the parts of the network on samples that neither trains nor
-tests a scheme, `thimble search` finds the scheme of the largest gain whose planned peak, as C of
-`thimble export-c` at batch 1, is at most that of the 49kb scheme, and both are trained as in
-tiny_training.py. What is finished is kept in OUT: the same command goes on where it was stopped.
+tests a scheme. `thimble search` finds schemes of high gains whose planned peak, as C of `thimble
+export-c` at batch 1, is at most that of the 49kb scheme, trains them, and takes the one of the best
+score on the same samples. It and the 49kb scheme are then trained as in tiny_training.py. What is
+finished is kept in OUT: the same command goes on where it was stopped.
 """
 
 from __future__ import annotations
@@ -50,44 +51,62 @@ def model_file(network: Network, out: pathlib.Path) -> pathlib.Path:
     return path
 
 
+def data_file(task: str, args: argparse.Namespace) -> pathlib.Path:
+    """Training samples of parts and candidates, and samples behind all that train a scheme, which
+    score them."""
+    path = args.out / f"{task}.{args.analyzed}.{args.scored}.npz"
+    if not path.exists():
+        known = tiny_training.samples_of(task, args.train + args.scored, False, args)
+        train, test = slice(0, args.analyzed), slice(args.train, None)
+        np.savez(
+            path,
+            **{"x_train": known["input"][train], "y_train": known["label"][train]},
+            **{"x_test": known["input"][test], "y_test": known["label"][test]},
+        )
+    return path
+
+
+def training_words(network: Network, args: argparse.Namespace) -> list[object]:
+    """Options of the trainings of `thimble analyze` and `thimble search`, but the batch."""
+    steps = args.analyzed_epochs * -(-args.analyzed // 8)
+    return [
+        *("--optimizer", "sgd", "--lr", RATE, "--lr-scale", f"{network.layers[-1]}.*=20"),
+        *("--schedule", f"warmup:steps={steps // 10}/cosine", "--epochs", args.analyzed_epochs),
+        *("--integer-rounding", "residual", "--threads", args.threads),
+    ]
+
+
 def contributions(
     task: str, model: pathlib.Path, network: Network, args: argparse.Namespace
 ) -> pathlib.Path:
-    """What the parts add, scored on samples behind those that schemes are trained on."""
+    """What the parts add."""
     parts = args.out / f"{task}.parts.json"
     if parts.exists():
         return parts
-    known = tiny_training.samples_of(task, args.train + args.scored, False, args)
-    data = args.out / f"{task}.npz"
-    train, test = slice(0, args.analyzed), slice(args.train, None)
-    np.savez(
-        data,
-        **{"x_train": known["input"][train], "y_train": known["label"][train]},
-        **{"x_test": known["input"][test], "y_test": known["label"][test]},
-    )
     layers = [word for layer in args.layer or LAYERS for word in ("--layer", layer)]
-    steps = args.analyzed_epochs * -(-args.analyzed // 8)
     call(
-        *(args.thimble, "analyze", model, "--data", data, "--optimizer", "sgd", "--lr", RATE),
-        *("--lr-scale", f"{network.layers[-1]}.*=20", "--schedule", f"warmup:steps={steps // 10}/cosine"),
-        *("--batch", 8, "--epochs", args.analyzed_epochs, "--integer-rounding", "residual"),
-        *("--ratio", "0.5,1", *layers, "--most-biases", 1, "--threads", args.threads),
-        *("-o", parts, "--report", args.out / f"{task}.parts.html", "--json"),
+        *(args.thimble, "analyze", model, "--data", data_file(task, args)),
+        *(*training_words(network, args), "--batch", 8, "--ratio", "0.5,1", *layers),
+        *("--most-biases", 1, "-o", parts, "--report", args.out / f"{task}.parts.html", "--json"),
     )
-    data.unlink()
     return parts
 
 
 def searched(
-    name: str, model: pathlib.Path, parts: pathlib.Path, budget: int, args: argparse.Namespace
+    name: str,
+    model: pathlib.Path,
+    parts: pathlib.Path,
+    budget: int,
+    trainings: list[object],
+    args: argparse.Namespace,
 ) -> dict[str, Any]:
-    """The report of `thimble search`: scheme, bytes and whether it is proved the best."""
+    """The report of `thimble search`: scheme and bytes, and of trained schemes the scores."""
     report = args.out / f"{name}.found.json"
     if not report.exists():
         made = call(
-            *(args.thimble, "search", model, "--parts", parts, "--optimizer", "sgd", "--batch", 1),
-            *("--integer-rounding", "residual", "--frozen-in-flash", "--memory-budget", budget),
-            *("--plans", args.plans, "-o", args.out / f"{name}.scheme.json", "--json"),
+            *(args.thimble, "search", model, "--parts", parts, "--batch", 1, *trainings),
+            *("--frozen-in-flash", "--memory-budget", budget, "--plans", args.plans),
+            *("-o", args.out / f"{name}.scheme.json", "--json"),
         )
         report.write_text(made)
     return json.loads(report.read_text())
@@ -117,7 +136,7 @@ def bytes_of(
             | {"biases": biases, "weights": weights}
         )
     )
-    made = searched(name, model, alone, AMPLE, args)
+    made = searched(name, model, alone, AMPLE, training_words(network, args), args)
     if made["scheme"]["bias_last"] != last or made["scheme"]["weights"] != scheme["weights"]:
         raise RuntimeError(f"the search changed the scheme {name} to {made['scheme']}")
     return made["bytes"]
@@ -135,7 +154,7 @@ def accuracies(
     path = args.out / "runs.json"
     made = []
     for seed in range(args.seeds):
-        key = json.dumps([task, name, scheme, args.train, args.epochs, seed], sort_keys=True)
+        key = json.dumps([task, name, scheme, args.train, args.epochs, args.test, seed], sort_keys=True)
         done = json.loads(path.read_text()) if path.exists() else {}
         if key not in done:
             run = {"way": WAY, "seed": seed, "trains": scheme}
@@ -161,6 +180,8 @@ def main() -> int:
     parser.add_argument("--analyzed-epochs", type=int, default=3)
     parser.add_argument("--scored", type=int, default=500, help="samples that score a part")
     parser.add_argument("--layer", action="append", help="whose weights are parts [those of LAYERS]")
+    parser.add_argument("--verify", type=int, default=8, help="schemes that a search trains; 0: none")
+    parser.add_argument("--search-seeds", type=int, default=1, help="trainings of each of them")
     parser.add_argument("--plans", type=int, default=400, help="of a search")
     parser.add_argument("--batch", type=int, default=8)
     parser.add_argument("--threads", type=int, default=0)
@@ -175,7 +196,11 @@ def main() -> int:
     for task in args.task or TASKS:
         parts = contributions(task, model, network, args)
         limit = bytes_of("49kb", known, network, model, args)
-        found = searched(task, model, parts, limit, args)
+        trainings = [
+            *(*training_words(network, args), "--train-batch", 8, "--verify", args.verify),
+            *("--seeds", args.search_seeds, "--data", data_file(task, args)),
+        ]
+        found = searched(f"{task}.{args.verify}", model, parts, limit, trainings, args)
         data = tiny_training.data_of(task, args)
         for name, scheme, used in (
             ("49kb", known, limit),

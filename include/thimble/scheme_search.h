@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -84,23 +85,38 @@ struct SchemeSearchOptions {
   // Parameters that no step changes, and constants, are not counted: they lie in flash.
   bool frozen_in_flash = false;
   int64_t evaluations = 2000;  // plans before the search is cut short (see FoundScheme::is_best)
+  // Candidates for verify_scheme beside the best one: each is the best where the gains differ by
+  // chance, as far as the gains of the parts are spread.
+  int64_t others = 0;
+  std::vector<UpdateScheme> given;  // further candidates, of the caller
   // Called after each plan with their number; returns whether to go on.
   std::function<bool(int64_t)> on_progress;
 };
 
 struct FoundScheme {
   UpdateScheme scheme;
-  double gain = 0.0;        // sum of the parts' gains
-  int64_t bytes = 0;        // planned peak, as the budget counts it
-  bool is_best = true;      // no other scheme of these parts gains more; false: cut short
-  int64_t evaluations = 0;  // plans that were made
+  double gain = 0.0;                // sum of the parts' gains; NaN: of a given scheme
+  int64_t bytes = 0;                // planned peak, as the budget counts it
+  bool is_best = true;              // no other scheme of these parts gains more; false: not proved
+  int64_t evaluations = 0;          // plans that were made
+  std::optional<double> score;      // of a training of the whole scheme: see verify_scheme
+  std::vector<FoundScheme> others;  // candidates, all different
 };
 
 // The scheme of the largest sum of gains whose planned peak keeps the budget: by branch and bound,
 // and by an evolutionary search from the best one so far where that is cut short. It is proved best
 // as far as training more never lowers a planned peak. Throws Error where the contributions are
-// those of another graph, and where the last layer alone takes more than the budget.
+// those of another graph, and where the last layer alone or a given scheme takes more than the
+// budget.
 [[nodiscard]] FoundScheme search_scheme(const Graph& graph, const Contributions& contributions,
                                         const SchemeSearchOptions& options);
+
+// The gains of parts do not quite add up. So this trains a scheme and its candidates as analyze
+// trains a part, with `trainings` seeds from that of the options on, and scores each by the mean.
+// Returns the one of the highest score, of equal ones that of the fewest bytes; the others follow
+// in this order. Throws Error as analyze does.
+[[nodiscard]] FoundScheme verify_scheme(const Graph& graph, const FoundScheme& found,
+                                        const data::Dataset& train, const data::Dataset& test,
+                                        const AnalyzeOptions& options, int64_t trainings = 1);
 
 }  // namespace thimble

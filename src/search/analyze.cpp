@@ -118,6 +118,19 @@ class Analysis {
     return std::move(made_);
   }
 
+  // Of each scheme, the mean of trainings with so many seeds.
+  [[nodiscard]] std::vector<double> scores(const std::vector<UpdateScheme>& schemes,
+                                           int64_t trainings) {
+    total_ = static_cast<int64_t>(schemes.size()) * trainings;
+    std::vector<double> all(schemes.size(), 0.0);
+    for (int64_t more = 0; more < trainings; ++more) {
+      for (size_t i = 0; i < schemes.size(); ++i) {
+        all[i] += score(schemes[i], static_cast<uint64_t>(more)) / static_cast<double>(trainings);
+      }
+    }
+    return all;
+  }
+
  private:
   // What a score depends on beside the scheme.
   [[nodiscard]] std::string setting() const {
@@ -198,12 +211,13 @@ class Analysis {
     return counts;
   }
 
-  double score(const UpdateScheme& scheme) {
-    const std::string name = scheme.text();
+  // more: added to the seed.
+  double score(const UpdateScheme& scheme, uint64_t more = 0) {
+    const std::string name = scheme.text() + (more > 0 ? fmt::format(" seed +{}", more) : "");
     std::optional<double> known = cache_.find(name);
     if (!known) {
       const auto start = std::chrono::steady_clock::now();
-      known = trained(scheme);
+      known = trained(scheme, more);
       cache_.add(name, *known);
       seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
       ++trained_;
@@ -219,9 +233,10 @@ class Analysis {
     return *known;
   }
 
-  [[nodiscard]] double trained(const UpdateScheme& scheme) const {
+  [[nodiscard]] double trained(const UpdateScheme& scheme, uint64_t more) const {
     TrainerOptions training = plain();
     training.scheme = scheme;
+    training.seed += more;
     Trainer trainer(graph_, training);
     trainer.fit(train_, {.epochs = options_.epochs});
     const Evaluation result = trainer.evaluate(test_);
@@ -241,18 +256,44 @@ class Analysis {
   double seconds_ = 0.0;
 };
 
+void check(const Graph& graph, const AnalyzeOptions& options) {
+  if (!graph.ir().loss) throw Error("analyze", "the graph has no loss; give it one (adapt)");
+  if (options.epochs < 1) throw Error("analyze", "epochs must be 1 or more");
+}
+
 }  // namespace
 
 Contributions analyze(const Graph& graph, const data::Dataset& train, const data::Dataset& test,
                       const AnalyzeOptions& options) {
-  if (!graph.ir().loss) throw Error("analyze", "the graph has no loss; give it one (adapt)");
-  if (options.epochs < 1) throw Error("analyze", "epochs must be 1 or more");
+  check(graph, options);
   for (const double ratio : options.ratios) {
     if (!(ratio > 0.0 && ratio <= 1.0)) {
       throw Error("analyze", fmt::format("ratios are above 0 and at most 1, got {}", ratio));
     }
   }
   return Analysis(graph, train, test, options).run();
+}
+
+FoundScheme verify_scheme(const Graph& graph, const FoundScheme& found, const data::Dataset& train,
+                          const data::Dataset& test, const AnalyzeOptions& options,
+                          int64_t trainings) {
+  check(graph, options);
+  if (trainings < 1) throw Error("search", "each scheme is trained once or more");
+  std::vector<FoundScheme> all = found.others;
+  all.insert(all.begin(), found);
+  all.front().others.clear();
+  std::vector<UpdateScheme> schemes;
+  for (const FoundScheme& one : all) schemes.push_back(one.scheme);
+  const std::vector<double> scores =
+      Analysis(graph, train, test, options).scores(schemes, trainings);
+  for (size_t i = 0; i < all.size(); ++i) all[i].score = scores[i];
+  std::stable_sort(all.begin(), all.end(), [](const FoundScheme& a, const FoundScheme& b) {
+    return a.score != b.score ? a.score > b.score : a.bytes < b.bytes;
+  });
+  FoundScheme best = std::move(all.front());
+  best.evaluations = found.evaluations;
+  best.others.assign(std::make_move_iterator(all.begin() + 1), std::make_move_iterator(all.end()));
+  return best;
 }
 
 }  // namespace thimble

@@ -6,7 +6,10 @@
 #include <thimble/trainer.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <map>
+#include <random>
 
 #include "ir/graph.h"
 #include "search/options.h"
@@ -63,13 +66,15 @@ class Searching {
                               format_bytes(least), format_bytes(options_.memory_budget)));
     }
     set_own_bytes();
-    const search::BestChoice best = search::best_choice(
-        items_, [this](const search::Chosen& chosen) { return cost(scheme(chosen)); }, limits);
-    return {.scheme = scheme(best.options),
-            .gain = best.gain,
-            .bytes = best.cost,
-            .is_best = best.is_best,
-            .evaluations = plans_};
+    const search::BestChoice best = best_of(items_, limits);
+    FoundScheme found{.scheme = scheme(best.options),
+                      .gain = best.gain,
+                      .bytes = best.cost,
+                      .is_best = best.is_best};
+    for (const UpdateScheme& given : options_.given) add_given(given, found);
+    add_others(limits, found);
+    found.evaluations = plans_;
+    return found;
   }
 
  private:
@@ -77,6 +82,81 @@ class Searching {
     int64_t peak = 0;  // as the budget counts it
     int64_t kept = 0;  // of it, what lives from step to step
   };
+
+  [[nodiscard]] search::BestChoice best_of(const std::vector<search::Item>& items,
+                                           const search::SearchLimits& limits) {
+    return search::best_choice(
+        items, [this](const search::Chosen& chosen) { return cost(scheme(chosen)); }, limits);
+  }
+
+  static bool has(const FoundScheme& found, const UpdateScheme& scheme) {
+    return found.scheme == scheme ||
+           std::any_of(found.others.begin(), found.others.end(),
+                       [&](const FoundScheme& other) { return other.scheme == scheme; });
+  }
+
+  void add_given(const UpdateScheme& given, FoundScheme& found) {
+    if (has(found, given)) return;
+    if (limit_ != nullptr && instructions(given) > limit_->instructions) {
+      throw Error("search", fmt::format("the scheme {} takes {:.0f} instructions, more than {:.0f}",
+                                        given.text(), instructions(given), limit_->instructions));
+    }
+    const int64_t peak = cost(given);
+    if (peak > options_.memory_budget) {
+      throw Error("search",
+                  fmt::format("the scheme {} takes {}, more than the budget of {}", given.text(),
+                              format_bytes(peak), format_bytes(options_.memory_budget)));
+    }
+    found.others.push_back({.scheme = given,
+                            .gain = std::numeric_limits<double>::quiet_NaN(),
+                            .bytes = peak,
+                            .is_best = false});
+  }
+
+  // The best choices of gains with errors.
+  void add_others(const search::SearchLimits& limits, FoundScheme& found) {
+    constexpr int64_t kTriesEach = 8;
+    const size_t wanted = found.others.size() + static_cast<size_t>(options_.others);
+    std::mt19937_64 random(limits.seed);
+    for (int64_t tries = kTriesEach * options_.others; tries > 0; --tries) {
+      if (found.others.size() >= wanted || (limits.stop && limits.stop())) return;
+      const search::BestChoice best = best_of(with_errors(random), limits);
+      UpdateScheme other = scheme(best.options);
+      if (has(found, other)) continue;
+      double gain = 0.0;
+      for (size_t i = 0; i < items_.size(); ++i) {
+        const int option = best.options[i];
+        if (option > 0) gain += items_[i].options[static_cast<size_t>(option - 1)].gain;
+      }
+      found.others.push_back(
+          {.scheme = std::move(other), .gain = gain, .bytes = best.cost, .is_best = false});
+    }
+  }
+
+  // Items with uniform errors of gains, whose standard deviation is that of the gains.
+  [[nodiscard]] std::vector<search::Item> with_errors(std::mt19937_64& random) const {
+    double sum = 0.0;
+    double squares = 0.0;
+    double count = 0.0;
+    for (const search::Item& item : items_) {
+      for (const search::Item::Option& option : item.options) {
+        sum += option.gain;
+        squares += option.gain * option.gain;
+        ++count;
+      }
+    }
+    std::vector<search::Item> made = items_;
+    if (count == 0.0) return made;
+    const double mean = sum / count;
+    const double most = std::sqrt(3.0 * std::max(squares / count - mean * mean, 0.0));
+    for (search::Item& item : made) {
+      for (search::Item::Option& option : item.options) {
+        const double uniform = std::ldexp(static_cast<double>(random() >> 11U), -53);
+        option.gain += most * (2.0 * uniform - 1.0);
+      }
+    }
+    return made;
+  }
 
   void add_biases() {
     search::Item& item = items_.emplace_back();
@@ -128,10 +208,11 @@ class Searching {
 
   // Its planned peak; more than any budget where a step takes too many instructions.
   int64_t cost(const UpdateScheme& scheme) {
-    if (limit_ != nullptr && instructions(scheme) > limit_->instructions) {
-      return std::numeric_limits<int64_t>::max();
-    }
-    return bytes(scheme).peak;
+    const auto [known, is_new] = costs_.try_emplace(scheme.text(), 0);
+    if (!is_new) return known->second;
+    const bool is_long = limit_ != nullptr && instructions(scheme) > limit_->instructions;
+    known->second = is_long ? std::numeric_limits<int64_t>::max() : bytes(scheme).peak;
+    return known->second;
   }
 
   Bytes bytes(const UpdateScheme& scheme) {
@@ -175,6 +256,7 @@ class Searching {
   std::vector<search::Item> items_;  // biases first, then layers
   std::vector<std::string> layers_;
   std::vector<std::vector<double>> ratios_;  // of each layer's options
+  std::map<std::string, int64_t> costs_;     // of schemes, by their text
   int64_t plans_ = 0;
 };
 
@@ -185,6 +267,7 @@ namespace {
 FoundScheme search_within(const Graph& graph, const Contributions& contributions,
                           const SchemeSearchOptions& options, const InstructionLimit* limit) {
   if (options.memory_budget <= 0) throw Error("search", "a memory budget in bytes is missing");
+  if (options.others < 0) throw Error("search", "there cannot be fewer than 0 other schemes");
   return Searching(graph, contributions, options, limit).run();
 }
 

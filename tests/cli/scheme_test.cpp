@@ -105,6 +105,28 @@ TEST(search, finds_a_scheme_that_train_takes) {
             "scheme gain bytes is_best plans recipe file core instructions");
   const Outcome planned = run({"plan", "lenet5", "--optimizer", "sgd", "--scheme", scheme});
   EXPECT_EQ(planned.code, 0) << planned.err;
+  // With trainings of it and of others, among them a given one.
+  write_text(folder / "own.json", R"({"bias_last": 2, "weights": {"dense2": 0.5}})");
+  std::vector<std::string> verified = as_json;
+  for (const std::string& word :
+       {std::string("--weights"), weights, std::string("--verify"), std::string("2"),
+        std::string("--limit-train"), std::string("64"), std::string("--limit-test"),
+        std::string("64"), std::string("--candidate"), folder / "own.json"}) {
+    verified.push_back(word);
+  }
+  const Outcome trained = run(verified);
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  const auto best_trained = nlohmann::ordered_json::parse(trained.out);
+  EXPECT_EQ(keys(best_trained),
+            "scheme gain bytes is_best plans recipe file core instructions score others");
+  EXPECT_FALSE(best_trained["others"].empty());
+  for (const auto& other : best_trained["others"]) {
+    EXPECT_LE(other["score"], best_trained["score"]);
+  }
+  EXPECT_NE(read_text(folder / "s.html").find("Candidates"), std::string::npos);
+  std::vector<std::string> no_training = search;
+  no_training.insert(no_training.end(), {"--verify", "0", "--candidate", folder / "own.json"});
+  EXPECT_THAT(run(no_training).err, HasSubstr("give it a --verify above 0"));
   std::vector<std::string> small = search;
   small[7] = "64KiB";
   const Outcome none = run(small);

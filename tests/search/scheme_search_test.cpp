@@ -5,6 +5,7 @@
 #include <thimble/thimble.h>
 
 #include <filesystem>
+#include <set>
 
 #include "io/atomic_file.h"
 #include "io/temporary_folder.h"
@@ -290,6 +291,89 @@ TEST(search_scheme, refuses_contributions_of_another_network) {
   parts.last_layer = "head";
   EXPECT_THAT([&] { (void)search_scheme(trained(), parts, options); },
               ThrowsMessage<Error>(HasSubstr("whose last layer is head; here it is d2")));
+}
+
+constexpr int64_t kCandidateBytes = 57000;
+
+FoundScheme with_others(int64_t others, std::vector<UpdateScheme> given = {}) {
+  return search_scheme(trained(), contributions(),
+                       {.training = settings().training,
+                        .memory_budget = kCandidateBytes,
+                        .others = others,
+                        .given = std::move(given)});
+}
+
+TEST(search_scheme, finds_other_candidates) {
+  const FoundScheme alone = with_others(0);
+  EXPECT_TRUE(alone.others.empty());
+  const UpdateScheme given{.bias_last = 1, .weights = {{"d2", {}}, {"c1", {}}}};
+  const FoundScheme found = with_others(4, {given, alone.scheme, given});
+  EXPECT_EQ(found.scheme, alone.scheme);
+  ASSERT_EQ(found.others.size(), 5U);
+  EXPECT_EQ(found.others[0].scheme, given);
+  std::set<std::string> texts{found.scheme.text()};
+  std::set<int64_t> biases{found.scheme.bias_last};
+  for (const FoundScheme& other : found.others) {
+    EXPECT_LE(other.bytes, kCandidateBytes);
+    TrainerOptions training = settings().training;
+    training.scheme = other.scheme;
+    EXPECT_EQ(other.bytes, plan_training(trained(), training).planned_peak_bytes);
+    texts.insert(other.scheme.text());
+    biases.insert(other.scheme.bias_last);
+    if (other.scheme == given) continue;
+    EXPECT_NEAR(other.gain, gain_of(contributions(), other.scheme), 1e-12);
+    EXPECT_LE(other.gain, found.gain);
+  }
+  EXPECT_EQ(texts.size(), 6U);
+  EXPECT_GT(biases.size(), 1U);
+  const UpdateScheme all{.bias_last = 3,
+                         .weights = {{"d2", {}}, {"d1", {}}, {"c2", {}}, {"c1", {}}}};
+  EXPECT_THAT([&] { (void)with_others(0, {all}); },
+              ThrowsMessage<Error>(HasSubstr("more than the budget of 55.66 KiB")));
+}
+
+TEST(verify_scheme, takes_the_candidate_that_trains_best) {
+  const FoundScheme found = with_others(3);
+  const TemporaryFolder folder;
+  AnalyzeOptions options = settings();
+  options.cache = folder / "cache";
+  int64_t trainings = 0;
+  options.on_progress = [&](const AnalyzeProgress& now) {
+    EXPECT_EQ(now.total, 8);
+    return ++trainings < 6;
+  };
+  const auto verify = [&] {
+    return verify_scheme(trained(), found, inverted(data::Split::train),
+                         inverted(data::Split::test), options, 2);
+  };
+  EXPECT_THAT([&] { (void)verify(); },
+              ThrowsMessage<Error>(HasSubstr("stopped after 6 of 8 trainings")));
+  trainings = -8;
+  const FoundScheme best = verify();
+  EXPECT_EQ(best.evaluations, found.evaluations);
+  // By trainings of one's own.
+  const auto score = [&](const UpdateScheme& scheme) {
+    double sum = 0.0;
+    for (const uint64_t seed : {1, 2}) {
+      TrainerOptions training = settings().training;
+      training.scheme = scheme;
+      training.seed = seed;
+      Trainer trainer(trained(), training);
+      trainer.fit(inverted(data::Split::train), {.epochs = 1});
+      sum += trainer.evaluate(inverted(data::Split::test)).metrics.at("accuracy");
+    }
+    return sum / 2.0;
+  };
+  EXPECT_DOUBLE_EQ(best.score.value(), score(best.scheme));
+  ASSERT_EQ(best.others.size(), 3U);
+  const FoundScheme* before = &best;
+  for (const FoundScheme& other : best.others) {
+    EXPECT_DOUBLE_EQ(other.score.value(), score(other.scheme));
+    EXPECT_TRUE(before->score > other.score ||
+                (before->score == other.score && before->bytes <= other.bytes));
+    before = &other;
+  }
+  EXPECT_LT(best.others.back().score, best.score);
 }
 
 }  // namespace
