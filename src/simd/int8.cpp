@@ -47,6 +47,7 @@ class Block {
  public:
   using Element = typename Words::Element;
   static_assert(kInt8Pixels % 8 == 0 && kInt8Pixels % 6 == 0);
+  static_assert(kInt8MostPixels % kInt8Pixels == 0);
 
   // number: of the block; y: of the group's first channel; cells: memory of a patch.
   Block(const Convolution& c, const Int8Blocks& blocks, int64_t number, int group, int8_t* y,
@@ -54,8 +55,9 @@ class Block {
       : c_(c), cells_(cells) {
     const conv_dims& d = c.d;
     const int64_t line = number / blocks.in_line();
-    const int64_t start = number % blocks.in_line() * kInt8Pixels;
-    count_ = static_cast<int>(std::min<int64_t>(kInt8Pixels, blocks.line - start));
+    const int64_t start = number % blocks.in_line() * blocks.pixels;
+    count_ = static_cast<int>(std::min<int64_t>(blocks.pixels, blocks.line - start));
+    const auto rounded = static_cast<int>(round_up(count_, kInt8Pixels));
     const bool is_row = blocks.line == d.q;
     const int64_t image = is_row ? line / d.p : line;
     const int row = is_row ? static_cast<int>(line % d.p) : static_cast<int>(start / d.q);
@@ -72,14 +74,14 @@ class Block {
     int8_t* to = y + image * c.layout.image + row * c.layout.row + column * c.layout.column;
     int q = column;
     if (rows == 1) {  // register tiles read the last one again
-      for (int m = 0; m < kInt8Pixels; ++m) {
+      for (int m = 0; m < rounded; ++m) {
         const int64_t i = std::min(m, count_ - 1);
         from_[m] = from + i * right;
         to_[m] = to + i * c.layout.column;
       }
       return;
     }
-    for (int m = 0; m < kInt8Pixels; ++m) {
+    for (int m = 0; m < rounded; ++m) {
       from_[m] = from;
       to_[m] = to;
       if (m + 1 >= count_) continue;
@@ -229,9 +231,9 @@ class Block {
   const Convolution& c_;
   Element* cells_;
   int count_;
-  int across_;                        // runs of a row of the window
-  const Element* from_[kInt8Pixels];  // the cells of each window
-  int8_t* to_[kInt8Pixels];           // its results
+  int across_;                            // runs of a row of the window
+  const Element* from_[kInt8MostPixels];  // the cells of each window
+  int8_t* to_[kInt8MostPixels];           // its results
 };
 
 // The panels [first, end) of a block.
@@ -275,8 +277,9 @@ template <class Words>
 void convolve(int8_t* y, const int8_t* x, const int8_t* w, const int32_t* bias,
               const Int8Scratch& s, const conv_dims& d, const Int8Layout& layout,
               const Int8Result& result, parallel::ThreadPool& pool, Int8Part part) {
-  const Int8Patch patch = int8_patch(d);
-  const Int8Blocks blocks = int8_blocks(d);
+  const int pixels = int8_block_pixels(d, part != Int8Part::both);
+  const Int8Patch patch = int8_patch(d, pixels);
+  const Int8Blocks blocks = int8_blocks(d, pixels);
   const Convolution convolution{x, d, layout, patch, result.input_zero_point};
   for (int g = 0; g < d.groups; ++g) {
     const Channels<Words> channels(d, layout, patch, g);
@@ -363,7 +366,7 @@ int64_t scratch_bytes(const conv_dims& d, int threads) {
     Int8Scratch scratch{};
     Workspace counter(nullptr);
     carve_int8_weights(counter, d, unit, scratch);
-    carve_int8_pixels(counter, d, threads, scratch);
+    carve_int8_pixels(counter, d, threads, false, scratch);
     bytes = std::max(bytes, counter.bytes());
   }
   return bytes;
@@ -375,7 +378,7 @@ void run(int8_t* y, const int8_t* x, const int8_t* w, const int32_t* bias, void*
   Int8Scratch scratch{};
   Workspace own(workspace);
   carve_int8_weights(own, d, unit_of(words), scratch);
-  carve_int8_pixels(own, d, pool.threads(), scratch);
+  carve_int8_pixels(own, d, pool.threads(), false, scratch);
   HWY_DYNAMIC_DISPATCH(int8_conv_target)
   (y, x, w, bias, scratch, d, layout, result, pool, words, Int8Part::both);
 }
@@ -419,7 +422,7 @@ int64_t int8_conv_prepared_workspace_bytes(const conv_dims& d, int threads) {
   if (is_empty(d)) return 0;
   Int8Scratch scratch{};
   Workspace counter(nullptr);
-  carve_int8_pixels(counter, int8_flattened(d), threads, scratch);
+  carve_int8_pixels(counter, int8_flattened(d), threads, true, scratch);
   return counter.bytes();
 }
 
@@ -431,7 +434,7 @@ void int8_conv_prepared(int8_t* y, const int8_t* x, const void* prepared, void* 
   Workspace weights(const_cast<void*>(prepared));  // which is read only
   carve_int8_weights(weights, flat, unit_of(words), scratch);
   Workspace own(workspace);
-  carve_int8_pixels(own, flat, pool.threads(), scratch);
+  carve_int8_pixels(own, flat, pool.threads(), true, scratch);
   HWY_DYNAMIC_DISPATCH(int8_conv_target)
   (y, x, nullptr, nullptr, scratch, flat, int8_layout(flat), result, pool, words, Int8Part::pixels);
 }

@@ -10,6 +10,7 @@
 namespace thimble::simd {
 
 inline constexpr int kInt8Pixels = 24;        // of a task: whole register tiles of 6 or 8 rows
+inline constexpr int kInt8MostPixels = 96;    // likewise, where weights are prepared
 inline constexpr int kInt8MostLanes = 16;     // of int32 in a vector of any target
 inline constexpr int kInt8DepthwiseRun = 32;  // pixels of a row whose columns are packed at once
 
@@ -39,14 +40,16 @@ inline conv_dims int8_flattened(const conv_dims& d) {
 struct Int8Blocks {
   int64_t lines;
   int64_t line;       // pixels
+  int pixels;         // of a block, at most
   int rows, columns;  // of y under a block, at most
-  [[nodiscard]] int64_t in_line() const { return divide_up(line, kInt8Pixels); }
+  [[nodiscard]] int64_t in_line() const { return divide_up(line, pixels); }
   [[nodiscard]] int64_t blocks() const { return lines * in_line(); }
 };
 
-inline Int8Blocks int8_blocks(const conv_dims& d) {
-  if (d.q >= kInt8Pixels) return {int64_t{d.n} * d.p, d.q, 1, kInt8Pixels};
-  return {d.n, int64_t{d.p} * d.q, std::min(d.p, (kInt8Pixels - 2) / std::max(d.q, 1) + 2), d.q};
+inline Int8Blocks int8_blocks(const conv_dims& d, int pixels) {
+  if (d.q >= pixels) return {int64_t{d.n} * d.p, d.q, pixels, 1, pixels};
+  const int rows = std::min(d.p, (pixels - 2) / std::max(d.q, 1) + 2);
+  return {d.n, int64_t{d.p} * d.q, pixels, rows, d.q};
 }
 
 // Copies of the pixels that neighbouring windows read along one axis: each once, or for each window
@@ -88,8 +91,8 @@ struct Int8Patch {
   [[nodiscard]] int64_t elements() const { return rows.slots * pitch() + 4; }
 };
 
-inline Int8Patch int8_patch(const conv_dims& d) {
-  const Int8Blocks blocks = int8_blocks(d);
+inline Int8Patch int8_patch(const conv_dims& d, int pixels) {
+  const Int8Blocks blocks = int8_blocks(d, pixels);
   Int8Patch patch{int8_axis(blocks.rows, d.stride_h, d.r, d.dilation_h),
                   int8_axis(blocks.columns, d.stride_w, d.s, d.dilation_w), d.c / d.groups, 0, 0};
   const bool of_rows = patch.columns.tap == 1 || d.s == 1;
@@ -97,6 +100,21 @@ inline Int8Patch int8_patch(const conv_dims& d) {
   patch.length = of_rows ? d.s * patch.channels : patch.channels;
   if (d.s == 0) patch.runs = 0;
   return patch;
+}
+
+// Pixels of a task. Where weights are prepared, blocks are larger: fewer pixels are copied for two
+// of them. They are small enough for several threads and for the first-level cache.
+inline int int8_block_pixels(const conv_dims& d, bool prepared) {
+  constexpr int64_t kMostProducts = int64_t{1} << 20;
+  constexpr int64_t kMostElements = int64_t{1} << 14;
+  if (!prepared) return kInt8Pixels;
+  const int64_t products = int64_t{d.r} * d.s * (d.c / d.groups) * (d.k / d.groups);
+  int pixels = kInt8MostPixels;
+  while (pixels > kInt8Pixels &&
+         (pixels * products > kMostProducts || int8_patch(d, pixels).elements() > kMostElements)) {
+    pixels -= kInt8Pixels;
+  }
+  return pixels;
 }
 
 inline bool is_int8_depthwise(const conv_dims& d) {
@@ -180,7 +198,7 @@ struct Int8Scratch {
 inline void carve_int8_weights(Workspace& own, const conv_dims& d, int unit, Int8Scratch& s) {
   const bool depthwise = is_int8_depthwise(d);
   const int64_t channels = round_up(depthwise ? d.k : d.k / d.groups, kInt8MostLanes);
-  const Int8Patch patch = int8_patch(d);
+  const Int8Patch patch = int8_patch(d, kInt8Pixels);
   const int64_t words =
       depthwise ? int8_depthwise_words(d, unit) : patch.runs * divide_up(patch.length, unit);
   s.weights = own.take<int32_t>(channels * words);
@@ -193,7 +211,8 @@ inline void carve_int8_weights(Workspace& own, const conv_dims& d, int unit, Int
   s.factors = own.take<Int8Factors>(1);
 }
 
-inline void carve_int8_pixels(Workspace& own, const conv_dims& d, int threads, Int8Scratch& s) {
+inline void carve_int8_pixels(Workspace& own, const conv_dims& d, int threads, bool prepared,
+                              Int8Scratch& s) {
   if (is_int8_depthwise(d)) {
     int64_t columns = int8_depthwise_columns(d, int8_depthwise_run(d));
     if (int8_wide_channels(d.c) > 0) {
@@ -203,8 +222,9 @@ inline void carve_int8_pixels(Workspace& own, const conv_dims& d, int threads, I
     s.pixels = own.take<int32_t>(threads * s.worker_words);
     return;
   }
-  s.worker_words = round_up(divide_up(int8_patch(d).elements(), 2), kInt8MostLanes);
-  const int64_t workers = int8_blocks(d).blocks() <= 1 ? 1 : threads;
+  const int pixels = int8_block_pixels(d, prepared);
+  s.worker_words = round_up(divide_up(int8_patch(d, pixels).elements(), 2), kInt8MostLanes);
+  const int64_t workers = int8_blocks(d, pixels).blocks() <= 1 ? 1 : threads;
   s.pixels = own.take<int32_t>(workers * s.worker_words);
 }
 

@@ -71,6 +71,8 @@ std::vector<conv_dims> sizes() {
       image(1, 26, 10, 144, 1, 1, 1),
       image(1, 25, 4, 20, 1, 5, 1),
       image(1, 50, 12, 80, 3, 2, 2),
+      image(1, 41, 6, 20, 3, 2, 1),
+      image(1, 98, 3, 8, 3, 1, 1),
       far_taps(),
       whole_image(),
   };
