@@ -28,8 +28,12 @@ from tiny_networks import Network, mcunet
 TASKS = ("mnist", "shapes", "rotated")
 WAY = "int8-qas"
 RATE = 5e-3
-# The convolutions of one pixel, which have most weights, from the first that the 49kb scheme trains.
-LAYERS = ("v9_conv_0", "v9_conv_2", "v10_conv_0", "v10_conv_2", "v11_conv_0", "v11_conv_2")
+# Convolutions of one pixel: those that widen the two blocks before the first that the 49kb scheme
+# trains, and both of that block and the next two.
+LAYERS = (
+    *("v7_conv_0", "v8_conv_0", "v9_conv_0", "v9_conv_2", "v10_conv_0", "v10_conv_2"),
+    *("v11_conv_0", "v11_conv_2"),
+)
 # Bytes that hold every scheme.
 AMPLE = 64 << 20
 
@@ -86,7 +90,7 @@ def contributions(
     layers = [word for layer in args.layer or LAYERS for word in ("--layer", layer)]
     call(
         *(args.thimble, "analyze", model, "--data", data_file(task, args)),
-        *(*training_words(network, args), "--batch", 8, "--ratio", "0.5,1", *layers),
+        *(*training_words(network, args), "--batch", 8, "--ratio", "0.25,0.5,1", *layers),
         *("--most-biases", 1, "-o", parts, "--report", args.out / f"{task}.parts.html", "--json"),
     )
     return parts

@@ -133,13 +133,14 @@ class Searching {
     }
   }
 
-  // Items with uniform errors of gains, whose standard deviation is that of the gains.
+  // Items with uniform errors of gains, whose standard deviation is that of the gains above 0.
   [[nodiscard]] std::vector<search::Item> with_errors(std::mt19937_64& random) const {
     double sum = 0.0;
     double squares = 0.0;
     double count = 0.0;
     for (const search::Item& item : items_) {
       for (const search::Item::Option& option : item.options) {
+        if (option.gain <= 0.0) continue;  // harm may be far larger than gains are
         sum += option.gain;
         squares += option.gain * option.gain;
         ++count;
