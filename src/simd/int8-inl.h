@@ -61,6 +61,10 @@ class Finish {
                                int count) const {
     if (count == kInt8MostLanes / 2) return store_halves(sums, to, channel, k);
     const __m512i all = _mm512_permutexvar_epi32(order(), narrow<4, 0>(sums, k));
+    if (count == kInt8MostLanes && to[1] == to[0] + count && to[2] == to[1] + count &&
+        to[3] == to[2] + count) {
+      return _mm512_storeu_si512(to[0] + channel, all);
+    }
     store_some(_mm512_castsi512_si128(all), to[0] + channel, count);
     store_some(_mm512_extracti32x4_epi32(all, 1), to[1] + channel, count);
     store_some(_mm512_extracti32x4_epi32(all, 2), to[2] + channel, count);

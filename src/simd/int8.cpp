@@ -57,7 +57,6 @@ class Block {
     const int64_t line = number / blocks.in_line();
     const int64_t start = number % blocks.in_line() * blocks.pixels;
     count_ = static_cast<int>(std::min<int64_t>(blocks.pixels, blocks.line - start));
-    const auto rounded = static_cast<int>(round_up(count_, kInt8Pixels));
     const bool is_row = blocks.line == d.q;
     const int64_t image = is_row ? line / d.p : line;
     const int row = is_row ? static_cast<int>(line % d.p) : static_cast<int>(start / d.q);
@@ -72,26 +71,31 @@ class Block {
     const int64_t right = int64_t{c.patch.columns.step} * c.patch.channels;
     const Element* from = cells + (column - copied) * right;
     int8_t* to = y + image * c.layout.image + row * c.layout.row + column * c.layout.column;
-    int q = column;
-    if (rows == 1) {  // register tiles read the last one again
-      for (int m = 0; m < rounded; ++m) {
-        const int64_t i = std::min(m, count_ - 1);
-        from_[m] = from + i * right;
-        to_[m] = to + i * c.layout.column;
+    for (int m = 0, q = column; m < count_; q = 0) {
+      const int in_row = std::min(d.q - q, count_ - m);
+      for (int i = 0; i < in_row; ++i) {
+        from_[m + i] = from + i * right;
+        to_[m + i] = to + i * c.layout.column;
       }
-      return;
+      m += in_row;
+      from += down - q * right;
+      to += c.layout.row - q * c.layout.column;
     }
-    for (int m = 0; m < rounded; ++m) {
-      from_[m] = from;
-      to_[m] = to;
-      if (m + 1 >= count_) continue;
-      from += right;
-      to += c.layout.column;
-      if (++q < d.q) continue;
-      q = 0;
-      from += down - d.q * right;
-      to += c.layout.row - d.q * c.layout.column;
+    // Register tiles read the last one again.
+    const auto rounded = static_cast<int>(round_up(count_, kInt8Pixels));
+    for (int m = count_; m < rounded; ++m) {
+      from_[m] = from_[count_ - 1];
+      to_[m] = to_[count_ - 1];
     }
+  }
+
+  // Of a row (is_int8_row).
+  Block(const Convolution& c, int8_t* y, Element* cells)
+      : c_(c), cells_(cells), count_(1), across_(1) {
+    Words::copy(cells, c.x, c.d.c, c.zero);
+    fill(cells + c.d.c, Words::kUnit);
+    from_[0] = cells;
+    to_[0] = y;
   }
 
   // The results of kVectors vectors of channels from number `vector` on.
@@ -113,8 +117,14 @@ class Block {
   }
 
  private:
-  void fill(Element* to, int64_t count) const {
-    if (count > 0) std::fill_n(to, count, Words::padding(c_.zero));
+  // Without a call for few, as at the borders of an image.
+  HWY_INLINE void fill(Element* to, int64_t count) const {
+    const hn::CappedTag<Element, 8> few;
+    const auto step = static_cast<int64_t>(hn::Lanes(few));
+    const Element padding = Words::padding(c_.zero);
+    int64_t i = 0;
+    for (; i + step <= count; i += step) hn::StoreU(hn::Set(few, padding), few, to + i);
+    for (; i < count; ++i) to[i] = padding;
   }
 
   // Copies what `rows` x `windows` neighbouring windows read.
@@ -273,10 +283,24 @@ void prepare(const int8_t* w, const int32_t* bias, const Int8Scratch& s,
   });
 }
 
+// A product of a row and prepared weights.
+template <class Words>
+void multiply_row(int8_t* y, const int8_t* x, const Int8Scratch& s, const conv_dims& d,
+                  const Int8Layout& layout, const Int8Result& result) {
+  const Int8Patch patch = int8_row_patch(d);
+  const Channels<Words> channels(d, layout, patch, 0);
+  const Convolution convolution{x, d, layout, patch, result.input_zero_point};
+  const Block<Words> block(convolution, y, reinterpret_cast<typename Words::Element*>(s.pixels));
+  multiply_panels(block, channels, s, 0, channels.panels(), Finish(result, s));
+}
+
 template <class Words>
 void convolve(int8_t* y, const int8_t* x, const int8_t* w, const int32_t* bias,
               const Int8Scratch& s, const conv_dims& d, const Int8Layout& layout,
               const Int8Result& result, parallel::ThreadPool& pool, Int8Part part) {
+  if (part == Int8Part::pixels && is_int8_row(d)) {
+    return multiply_row<Words>(y, x, s, d, layout, result);
+  }
   const int pixels = int8_block_pixels(d, part != Int8Part::both);
   const Int8Patch patch = int8_patch(d, pixels);
   const Int8Blocks blocks = int8_blocks(d, pixels);

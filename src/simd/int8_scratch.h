@@ -102,6 +102,16 @@ inline Int8Patch int8_patch(const conv_dims& d, int pixels) {
   return patch;
 }
 
+// A product of a row and a matrix.
+inline bool is_int8_row(const conv_dims& d) {
+  return d.r == 1 && d.s == 1 && d.groups == 1 && d.n == 1 && d.h == 1 && d.w == 1 && d.p == 1 &&
+         d.q == 1 && d.pad_top == 0 && d.pad_left == 0;
+}
+inline Int8Patch int8_row_patch(const conv_dims& d) {
+  constexpr Int8Axis kOne{1, 1, 1, 1, 1, 1, false};
+  return {kOne, kOne, d.c, 1, d.c};
+}
+
 // Pixels of a task. Where weights are prepared, blocks are larger: fewer pixels are copied for two
 // of them. They are small enough for several threads and for the first-level cache.
 inline int int8_block_pixels(const conv_dims& d, bool prepared) {
@@ -198,7 +208,7 @@ struct Int8Scratch {
 inline void carve_int8_weights(Workspace& own, const conv_dims& d, int unit, Int8Scratch& s) {
   const bool depthwise = is_int8_depthwise(d);
   const int64_t channels = round_up(depthwise ? d.k : d.k / d.groups, kInt8MostLanes);
-  const Int8Patch patch = int8_patch(d, kInt8Pixels);
+  const Int8Patch patch = is_int8_row(d) ? int8_row_patch(d) : int8_patch(d, kInt8Pixels);
   const int64_t words =
       depthwise ? int8_depthwise_words(d, unit) : patch.runs * divide_up(patch.length, unit);
   s.weights = own.take<int32_t>(channels * words);
@@ -220,6 +230,11 @@ inline void carve_int8_pixels(Workspace& own, const conv_dims& d, int threads, b
     }
     s.worker_words = columns * ((d.r + 1) / 2) * kInt8MostLanes;
     s.pixels = own.take<int32_t>(threads * s.worker_words);
+    return;
+  }
+  if (is_int8_row(d)) {
+    s.worker_words = round_up(divide_up(int8_row_patch(d).elements(), 2), kInt8MostLanes);
+    s.pixels = own.take<int32_t>(s.worker_words);
     return;
   }
   const int pixels = int8_block_pixels(d, prepared);
