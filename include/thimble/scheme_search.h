@@ -86,7 +86,7 @@ struct SchemeSearchOptions {
   bool frozen_in_flash = false;
   int64_t evaluations = 2000;  // plans before the search is cut short (see FoundScheme::is_best)
   // Candidates for verify_scheme beside the best one: each is the best where the gains differ by
-  // chance, as far as the gains of the parts are spread.
+  // chance, the more the later it was found, at most as far as the gains of the parts are spread.
   int64_t others = 0;
   std::vector<UpdateScheme> given;  // further candidates, of the caller
   // Called after each plan with their number; returns whether to go on.

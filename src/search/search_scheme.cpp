@@ -113,14 +113,17 @@ class Searching {
                             .is_best = false});
   }
 
-  // The best choices of gains with errors.
+  // The best choices of gains with errors, which grow from try to try up to the spread of gains.
   void add_others(const search::SearchLimits& limits, FoundScheme& found) {
     constexpr int64_t kTriesEach = 8;
+    constexpr double kGrowingEach = 2.0;  // tries over which errors grow
     const size_t wanted = found.others.size() + static_cast<size_t>(options_.others);
     std::mt19937_64 random(limits.seed);
-    for (int64_t tries = kTriesEach * options_.others; tries > 0; --tries) {
+    for (int64_t i = 0; i < kTriesEach * options_.others; ++i) {
       if (found.others.size() >= wanted || (limits.stop && limits.stop())) return;
-      const search::BestChoice best = best_of(with_errors(random), limits);
+      const double part =
+          static_cast<double>(i + 1) / (kGrowingEach * static_cast<double>(options_.others));
+      const search::BestChoice best = best_of(with_errors(std::min(part, 1.0), random), limits);
       UpdateScheme other = scheme(best.options);
       if (has(found, other)) continue;
       double gain = 0.0;
@@ -133,8 +136,9 @@ class Searching {
     }
   }
 
-  // Items with uniform errors of gains, whose standard deviation is that of the gains above 0.
-  [[nodiscard]] std::vector<search::Item> with_errors(std::mt19937_64& random) const {
+  // Items with uniform errors of gains. Their standard deviation is so much of that of the gains
+  // above 0.
+  [[nodiscard]] std::vector<search::Item> with_errors(double part, std::mt19937_64& random) const {
     double sum = 0.0;
     double squares = 0.0;
     double count = 0.0;
@@ -149,7 +153,7 @@ class Searching {
     std::vector<search::Item> made = items_;
     if (count == 0.0) return made;
     const double mean = sum / count;
-    const double most = std::sqrt(3.0 * std::max(squares / count - mean * mean, 0.0));
+    const double most = part * std::sqrt(3.0 * std::max(squares / count - mean * mean, 0.0));
     for (search::Item& item : made) {
       for (search::Item::Option& option : item.options) {
         const double uniform = std::ldexp(static_cast<double>(random() >> 11U), -53);
