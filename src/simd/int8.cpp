@@ -52,7 +52,7 @@ class Block {
   // number: of the block; y: of the group's first channel; cells: memory of a patch.
   Block(const Convolution& c, const Int8Blocks& blocks, int64_t number, int group, int8_t* y,
         Element* cells)
-      : c_(c), cells_(cells) {
+      : Block(c, cells) {
     const conv_dims& d = c.d;
     const int64_t line = number / blocks.in_line();
     const int64_t start = number % blocks.in_line() * blocks.pixels;
@@ -66,7 +66,6 @@ class Block {
     const int copied = rows == 1 ? column : 0;
     const int windows = rows == 1 ? count_ : d.q;
     copy(image, row, static_cast<int>(rows), copied, windows, group);
-    across_ = c.patch.runs / std::max(d.r, 1);
     const int64_t down = c.patch.rows.step * c.patch.pitch();
     const int64_t right = int64_t{c.patch.columns.step} * c.patch.channels;
     const Element* from = cells + (column - copied) * right;
@@ -90,8 +89,8 @@ class Block {
   }
 
   // Of a row (is_int8_row).
-  Block(const Convolution& c, int8_t* y, Element* cells)
-      : c_(c), cells_(cells), count_(1), across_(1) {
+  Block(const Convolution& c, int8_t* y, Element* cells) : Block(c, cells) {
+    count_ = 1;
     Words::copy(cells, c.x, c.d.c, c.zero);
     fill(cells + c.d.c, Words::kUnit);
     from_[0] = cells;
@@ -117,6 +116,15 @@ class Block {
   }
 
  private:
+  Block(const Convolution& c, Element* cells)
+      : c_(c),
+        cells_(cells),
+        taps_(c.patch.rows.taps),
+        across_(c.patch.runs / std::max(c.d.r, 1)),
+        down_(c.patch.rows.tap * c.patch.pitch()),
+        right_(ptrdiff_t{c.patch.columns.tap} * c.patch.channels),
+        length_(c.patch.length) {}
+
   // Without a call for few, as at the borders of an image.
   HWY_INLINE void fill(Element* to, int64_t count) const {
     const hn::CappedTag<Element, 8> few;
@@ -184,12 +192,12 @@ class Block {
     const Element* rows[kRows];
     THIMBLE_UNROLL
     for (int i = 0; i < kRows; ++i) rows[i] = from_[m + i];
-    const Int8Patch& patch = c_.patch;
-    const int64_t down = patch.rows.tap * patch.pitch();
-    for (int r = 0; r < patch.rows.taps; ++r) {
-      for (int j = 0; j < across_; ++j) {
-        ptrdiff_t at = r * down + int64_t{j} * patch.columns.tap * patch.channels;
-        const ptrdiff_t end = at + patch.length;
+    ptrdiff_t row = 0;
+    for (int r = 0; r < taps_; ++r, row += down_) {
+      ptrdiff_t run = row;
+      for (int j = 0; j < across_; ++j, run += right_) {
+        ptrdiff_t at = run;
+        const ptrdiff_t end = at + length_;
         for (; at < end; at += Words::kUnit, b += kVectors * lanes()) {
           VecI weights[kVectors];
           THIMBLE_UNROLL
@@ -241,7 +249,10 @@ class Block {
   const Convolution& c_;
   Element* cells_;
   int count_;
+  int taps_;                              // rows of a window
   int across_;                            // runs of a row of the window
+  ptrdiff_t down_, right_;                // between rows of a window, and between runs of a row
+  ptrdiff_t length_;                      // of a run
   const Element* from_[kInt8MostPixels];  // the cells of each window
   int8_t* to_[kInt8MostPixels];           // its results
 };

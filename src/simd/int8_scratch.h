@@ -17,10 +17,16 @@ inline constexpr int kInt8DepthwiseRun = 32;  // pixels of a row whose columns a
 // Depthwise windows span fewer columns.
 inline constexpr int kInt8DepthwiseReach = 1024;
 
+// A product of a row and a matrix.
+inline bool is_int8_row(const conv_dims& d) {
+  return d.r == 1 && d.s == 1 && d.groups == 1 && d.n == 1 && d.h == 1 && d.w == 1 && d.p == 1 &&
+         d.q == 1 && d.pad_top == 0 && d.pad_left == 0;
+}
+
 // A convolution of one pixel an image, or of a window of one pixel, as one of a single row of
 // pixels, which tasks share evenly. x, w and y keep their places.
 inline conv_dims int8_flattened(const conv_dims& d) {
-  if (d.groups != 1 || d.pad_top != 0 || d.pad_left != 0) return d;
+  if (d.groups != 1 || d.pad_top != 0 || d.pad_left != 0 || is_int8_row(d)) return d;
   const bool of_pixels =
       d.r == 1 && d.s == 1 && d.stride_h == 1 && d.stride_w == 1 && d.p == d.h && d.q == d.w;
   const bool of_images =
@@ -102,11 +108,7 @@ inline Int8Patch int8_patch(const conv_dims& d, int pixels) {
   return patch;
 }
 
-// A product of a row and a matrix.
-inline bool is_int8_row(const conv_dims& d) {
-  return d.r == 1 && d.s == 1 && d.groups == 1 && d.n == 1 && d.h == 1 && d.w == 1 && d.p == 1 &&
-         d.q == 1 && d.pad_top == 0 && d.pad_left == 0;
-}
+// Of a row (is_int8_row).
 inline Int8Patch int8_row_patch(const conv_dims& d) {
   constexpr Int8Axis kOne{1, 1, 1, 1, 1, 1, false};
   return {kOne, kOne, d.c, 1, d.c};
