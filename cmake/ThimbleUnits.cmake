@@ -1,7 +1,11 @@
 # thimble_units(RESULT NAME SIZE FILES...): sets RESULT to generated source files that include SIZE of
 # FILES each. The headers are parsed once a unit. What a file keeps for itself stands in a namespace
 # of its own.
+set(THIMBLE_FILES_PER_UNIT "" CACHE STRING "Source files compiled together; few make a change quicker to build")
 function(thimble_units result name size)
+  if(THIMBLE_FILES_PER_UNIT)
+    set(size ${THIMBLE_FILES_PER_UNIT})
+  endif()
   set(units "")
   set(number 0)
   while(ARGN)

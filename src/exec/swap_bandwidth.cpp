@@ -17,7 +17,7 @@ namespace {
 constexpr int64_t kFileBytes = int64_t{8} << 20;  // smaller if the disk lacks the space
 constexpr int64_t kLeastSlots = 2;
 // Size of a transfer; it is cut into chunks, several of which are in progress at once.
-constexpr int64_t kMostBytes = int64_t{1} << 20;
+constexpr int64_t kMostChunkBytes = int64_t{1} << 20;
 constexpr int kChunks = 4;
 constexpr double kProbeSeconds = 0.04;  // for each part of the measurement
 constexpr int64_t kSmallBytes = 1;      // a minimal transfer: one block of the disk
@@ -74,7 +74,7 @@ class Measurement {
 };
 
 int64_t block_bytes(const SwapOptions& options) {
-  return std::clamp(kChunks * options.buffer_bytes, kSwapBlock, kMostBytes);
+  return std::clamp(kChunks * options.buffer_bytes, kSwapBlock, kMostChunkBytes);
 }
 
 std::unique_ptr<Measurement> largest(const std::string& folder, const SwapOptions& options) {

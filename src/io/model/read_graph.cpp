@@ -22,7 +22,7 @@ using nlohmann::json;
 constexpr size_t kMostText = size_t{1} << 26;
 constexpr size_t kMostValues = size_t{1} << 20;
 constexpr size_t kMostSources = size_t{1} << 16;
-constexpr int kMaxDepth = 8;  // graph, nodes, node, attributes, list: five are used
+constexpr int kMaxGraphDepth = 8;  // graph, nodes, node, attributes, list: five are used
 
 constexpr ir::Role kSources[] = {ir::Role::input,    ir::Role::label, ir::Role::parameter,
                                  ir::Role::constant, ir::Role::state, ir::Role::scalar};
@@ -291,7 +291,7 @@ ir::Graph graph_from_json(const std::string& file, std::string_view text) {
                 fmt::format("graph: has {} bytes; at most {} are read", text.size(), kMostText));
   }
   const json root =
-      parse_json({.file = file, .what = "the graph", .counted = "it"}, text, kMaxDepth);
+      parse_json({.file = file, .what = "the graph", .counted = "it"}, text, kMaxGraphDepth);
   return GraphReader(file, root).read();
 }
 

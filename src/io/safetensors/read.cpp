@@ -22,13 +22,13 @@ using nlohmann::json;
 
 constexpr size_t kLengthBytes = 8;
 constexpr size_t kMaxHeaderBytes = 100'000'000;  // as the format says
-constexpr int kMaxDepth = 4;                     // header, tensor, list: three are used
+constexpr int kMaxHeaderDepth = 4;               // header, tensor, list: three are used
 constexpr size_t kMaxFileBytes = size_t{1} << 36;
 
 json parse_header(const std::string& file, std::string_view text) {
   json header = parse_json(
       {.file = file, .what = "the header", .offset = kLengthBytes, .counted = "the file"}, text,
-      kMaxDepth);
+      kMaxHeaderDepth);
   if (!header.is_object()) throw Error(file, "the header is not a JSON object");
   return header;
 }

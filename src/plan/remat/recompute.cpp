@@ -32,7 +32,7 @@ constexpr size_t kLeastStarts = 4;
 constexpr int64_t kQuickOrder = 20'000;
 
 // Nodes to recompute together, and the score at the peak.
-struct Candidate {
+struct ScoredNodes {
   std::vector<int> nodes;
   Recompute how = Recompute::once;
   double score = 0.0;
@@ -190,12 +190,12 @@ class Chooser {
 
   // The candidate for recomputing a node, with `closed` its producers as well, so that nothing is
   // kept only for it. Empty if it would free nothing.
-  [[nodiscard]] Candidate candidate(int node, Recompute how, const Reads& reads,
-                                    bool closed) const {
+  [[nodiscard]] ScoredNodes candidate(int node, Recompute how, const Reads& reads,
+                                      bool closed) const {
     int until = -1;
     int64_t freed = idle_bytes(node, how, reads, until);
     if (freed <= 0) return {};
-    Candidate result{{node}, how, 0.0};
+    ScoredNodes result{{node}, how, 0.0};
     double work = 1.0;
     for (size_t i = 0; i < result.nodes.size(); ++i) {
       const ScheduleBuilder::RecomputeRule& rule = builder_.rule(result.nodes[i]);
@@ -220,24 +220,24 @@ class Chooser {
     return result;
   }
 
-  [[nodiscard]] std::vector<Candidate> candidates() const {
+  [[nodiscard]] std::vector<ScoredNodes> candidates() const {
     const Reads reads(builder_, schedule_);
-    std::vector<Candidate> found;
-    const auto add = [&found](Candidate candidate) {
+    std::vector<ScoredNodes> found;
+    const auto add = [&found](ScoredNodes candidate) {
       if (!candidate.nodes.empty()) found.push_back(std::move(candidate));
     };
     for (int n = 0; n < builder_.loss_node(); ++n) {
       if (!is_allowed(builder_, options_, n)) continue;
       for (const Recompute how : {Recompute::once, Recompute::each}) {
         if (how <= choice_of(n)) continue;
-        Candidate alone = candidate(n, how, reads, false);
-        Candidate closed = candidate(n, how, reads, true);
+        ScoredNodes alone = candidate(n, how, reads, false);
+        ScoredNodes closed = candidate(n, how, reads, true);
         if (alone.nodes != closed.nodes) add(std::move(closed));
         add(std::move(alone));
       }
     }
     std::stable_sort(found.begin(), found.end(),
-                     [](const Candidate& a, const Candidate& b) { return a.score > b.score; });
+                     [](const ScoredNodes& a, const ScoredNodes& b) { return a.score > b.score; });
     return found;
   }
 
@@ -249,7 +249,7 @@ class Chooser {
   }
 
   bool lower_the_peak() {
-    const std::vector<Candidate> found = candidates();
+    const std::vector<ScoredNodes> found = candidates();
     const ScheduleEntry peak = nth(schedule_.entries, schedule_.peak);
     for (size_t i = 0; i < std::min(found.size(), kMaxTries); ++i) {
       next_.recomputed = schedule_.recomputed;
