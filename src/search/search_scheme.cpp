@@ -119,10 +119,10 @@ class Searching {
     constexpr double kGrowingEach = 2.0;  // tries over which errors grow
     const size_t wanted = found.others.size() + static_cast<size_t>(options_.others);
     std::mt19937_64 random(limits.seed);
-    for (int64_t i = 0; i < kTriesEach * options_.others; ++i) {
+    for (int64_t tries = 1; tries <= kTriesEach * options_.others; ++tries) {
       if (found.others.size() >= wanted || (limits.stop && limits.stop())) return;
       const double part =
-          static_cast<double>(i + 1) / (kGrowingEach * static_cast<double>(options_.others));
+          static_cast<double>(tries) / (kGrowingEach * static_cast<double>(options_.others));
       const search::BestChoice best = best_of(with_errors(std::min(part, 1.0), random), limits);
       UpdateScheme other = scheme(best.options);
       if (has(found, other)) continue;
