@@ -61,7 +61,9 @@ int run(char** argument, const char* file) {
   const test::TemporaryFolder folder;
   const int64_t data_bytes = train.bytes() + validation.bytes();
   test::watch_peak();
-  const auto held = std::make_unique<char[]>(static_cast<size_t>(hold_bytes));
+  // None of no bytes: it would lie in the heap, which then takes other addresses.
+  std::unique_ptr<char[]> held;
+  if (hold_bytes > 0) held = std::make_unique<char[]>(static_cast<size_t>(hold_bytes));
   const auto compiled_here = [&] {
     return Trainer(recipe.build(), {.optimizer = recipe.optimizer(),
                                     .ema_decay = recipe.ema_decay,
