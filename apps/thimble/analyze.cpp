@@ -13,6 +13,7 @@
 #include "io/html/charts.h"
 #include "model.h"
 #include "options.h"
+#include "scheme_trainings.h"
 #include "training_setup.h"
 
 namespace thimble::cli {
@@ -79,24 +80,9 @@ int run_analyze(const AnalyzeArguments& arguments) {
   options.training = trainer_options(arguments.setup, model.settings(), updates);
   if (options.cache.empty()) options.cache = arguments.out + ".trainings";
   catch_interrupt();
-  ProgressBar bar;
-  options.on_progress = [&bar](const AnalyzeProgress& now) {
-    bar.show(now.done, now.total, "analyzing",
-             fmt::format("{}/{} trainings  {} left", now.done, now.total,
-                         format_seconds(now.seconds_left)));
-    return !interrupted();
-  };
   Contributions found;
-  try {
-    found = analyze(graph, train, test, options);
-  } catch (const Error&) {
-    bar.clear();
-    if (!interrupted()) throw;
-    note(fmt::format("stopped. What is finished is kept in {}: run the same command to go on",
-                     options.cache));
-    return kStopped;
-  }
-  bar.clear();
+  const auto work = [&] { found = analyze(graph, train, test, options); };
+  if (!run_trainings(options, "analyzing", work)) return kStopped;
   write(arguments.out, found.text());
   if (!arguments.report.empty()) {
     write(arguments.report,

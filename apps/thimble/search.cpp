@@ -17,6 +17,7 @@
 #include "io/html/charts.h"
 #include "model.h"
 #include "options.h"
+#include "scheme_trainings.h"
 #include "training_setup.h"
 
 namespace thimble::cli {
@@ -84,24 +85,12 @@ std::optional<FoundScheme> verified(const SearchArguments& arguments, const Mode
   options.training = trainer_options(
       setup, model.settings(), updates_of(setup, model.settings(), options.epochs, train.size()));
   if (options.cache.empty()) options.cache = arguments.parts + ".trainings";
-  ProgressBar bar;
-  options.on_progress = [&bar](const AnalyzeProgress& now) {
-    bar.show(now.done, now.total, "training",
-             fmt::format("{}/{} trainings  {} left", now.done, now.total,
-                         format_seconds(now.seconds_left)));
-    return !interrupted();
+  FoundScheme best;
+  const auto work = [&] {
+    best = verify_scheme(graph, found, train, test, options, arguments.seeds);
   };
-  try {
-    FoundScheme best = verify_scheme(graph, found, train, test, options, arguments.seeds);
-    bar.clear();
-    return best;
-  } catch (const Error&) {
-    bar.clear();
-    if (!interrupted()) throw;
-    note(fmt::format("stopped. Finished trainings are kept in {}: run the same command to go on",
-                     options.cache));
-    return std::nullopt;
-  }
+  if (!run_trainings(options, "training", work)) return std::nullopt;
+  return best;
 }
 
 // Schemes for budgets from the least that works to the given one.
@@ -123,16 +112,24 @@ std::vector<FoundScheme> pareto_of(const Search& search, SchemeSearchOptions opt
   return all;
 }
 
+// Of the sum; a scheme of the user has none.
+std::string gain_of(const FoundScheme& found) {
+  return std::isnan(found.gain) ? "unknown" : fmt::format("{:.4f}", found.gain);
+}
+
 // Scores of a verified scheme and its candidates.
 io::BarChart scores_of(const FoundScheme& best) {
   io::BarChart chart{
       .title = "Candidates",
       .caption = "Scores of trainings of whole schemes. The first one is the result.",
       .series = {"score"}};
-  chart.rows.push_back({best.scheme.text(), {*best.score}});
-  for (const FoundScheme& other : best.others) {
-    chart.rows.push_back({other.scheme.text(), {*other.score}});
-  }
+  const auto add = [&chart](const FoundScheme& scheme) {
+    const std::string number = fmt::format("scheme {}", chart.rows.size() + 1);
+    chart.caption += fmt::format(" {}: {}.", number, scheme.scheme.text());
+    chart.rows.push_back({number, {*scheme.score}});
+  };
+  add(best);
+  for (const FoundScheme& other : best.others) add(other);
   return chart;
 }
 
@@ -141,13 +138,14 @@ void write_report(const std::string& path, const std::string& name, int64_t budg
                   const std::vector<FoundScheme>& all, const FoundScheme& best) {
   io::ChartPage page{.title = fmt::format("Sparse updates of {}", name),
                      .facts = {{"budget", format_bytes(budget)},
-                               {"planned peak", format_bytes(all[0].bytes)},
-                               {"gain", fmt::format("{:.4f}", all[0].gain)}}};
+                               {"planned peak", format_bytes(best.bytes)},
+                               {"gain", gain_of(best)}}};
+  if (best.score) page.facts.emplace_back("score", fmt::format("{:.4f}", *best.score));
   io::PointChart chart{
       .title = "Gain and memory",
       .caption =
           "The best scheme of each budget: the sum of what its parts add, and the planned "
-          "peak of its step. Marked is that of the given budget: " +
+          "peak of its step. Marked is that of the largest sum within the given budget: " +
           all[0].scheme.text(),
       .x_label = "planned peak, KiB",
       .y_label = "sum of gains"};
@@ -187,17 +185,16 @@ void print_found(const SearchArguments& arguments, const std::string& name,
     return;
   }
   fmt::print("{}\n", found.scheme.text());
-  const std::string gain =
-      std::isnan(found.gain) ? "yours" : fmt::format("gain {:.4f}", found.gain);
   const char* rank = "the best found";
   if (found.score) rank = "of the best score";
   if (found.is_best) rank = found.score ? "of the best score and gain" : "proved the best";
   fmt::print(
       "{} within {}, about {:.2f} million instructions a step on {}, {} after {} plans; in {}\n",
-      gain, format_bytes(found.bytes), instructions / 1e6, core, rank, found.evaluations,
-      arguments.out);
+      std::isnan(found.gain) ? "yours" : "gain " + gain_of(found), format_bytes(found.bytes),
+      instructions / 1e6, core, rank, found.evaluations, arguments.out);
   if (!found.score) return;
-  fmt::print("score {:.4f}; of the other schemes that were trained:\n", *found.score);
+  fmt::print("score {:.4f}; {}\n", *found.score,
+             found.others.empty() ? "no other scheme fits" : "of the other schemes:");
   for (const FoundScheme& other : found.others) {
     fmt::print("{:.4f} within {}: {}\n", *other.score, format_bytes(other.bytes),
                other.scheme.text());
