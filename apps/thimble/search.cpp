@@ -71,25 +71,39 @@ nlohmann::ordered_json json_of(const FoundScheme& found) {
           {"is_best", found.is_best}};
 }
 
-// The best one of found and its candidates, by training them; nothing if that was interrupted.
-std::optional<FoundScheme> verified(const SearchArguments& arguments, const Model& model,
-                                    const FoundScheme& found) {
-  const Graph graph = model.graph_with_weights(model.weights(arguments.weights));
+// What trains a found scheme and its candidates.
+struct Trainings {
+  Graph graph;
+  data::Dataset train;
+  data::Dataset test;
+  AnalyzeOptions options;
+};
+
+Trainings trainings_of(const SearchArguments& arguments, const Model& model) {
   DataSource source(model, arguments.data);
-  const data::Dataset train = source.train();
-  const data::Dataset test = source.test();
+  Trainings made{.graph = model.graph_with_weights(model.weights(arguments.weights)),
+                 .train = source.train(),
+                 .test = source.test(),
+                 .options = arguments.trainings};
   SetupOptions setup = arguments.setup;
   setup.memory_budget.reset();
   if (arguments.train_batch > 0) setup.batch = arguments.train_batch;
-  AnalyzeOptions options = arguments.trainings;
-  options.training = trainer_options(
-      setup, model.settings(), updates_of(setup, model.settings(), options.epochs, train.size()));
+  AnalyzeOptions& options = made.options;
+  options.training =
+      trainer_options(setup, model.settings(),
+                      updates_of(setup, model.settings(), options.epochs, made.train.size()));
   if (options.cache.empty()) options.cache = arguments.parts + ".trainings";
+  return made;
+}
+
+// The best one of found and its candidates, by training them; nothing if that was interrupted.
+std::optional<FoundScheme> verified(Trainings& trainings, const FoundScheme& found, int64_t seeds) {
   FoundScheme best;
   const auto work = [&] {
-    best = verify_scheme(graph, found, train, test, options, arguments.seeds);
+    best = verify_scheme(trainings.graph, found, trainings.train, trainings.test, trainings.options,
+                         seeds);
   };
-  if (!run_trainings(options, "training", work)) return std::nullopt;
+  if (!run_trainings(trainings.options, "training", work)) return std::nullopt;
   return best;
 }
 
@@ -228,12 +242,17 @@ int run_search(const SearchArguments& arguments) {
     throw UsageError(
         Error("search", "--candidate compares by training: give it a --verify above 0"));
   }
+  std::optional<Trainings> trainings;
+  if (candidates > 0) {
+    trainings = trainings_of(arguments, model);
+    parts.require_settings(trainings->graph, trainings->options);
+  }
   const Search search(model.graph(), parts, arguments.limit);
   const FoundScheme by_gains = search.within(options);
   FoundScheme found = by_gains;
-  if (candidates > 0 && !interrupted()) {
+  if (trainings && !interrupted()) {
     bar.clear();
-    const std::optional<FoundScheme> best = verified(arguments, model, by_gains);
+    const std::optional<FoundScheme> best = verified(*trainings, by_gains, arguments.seeds);
     if (!best) return kStopped;
     found = *best;
   }

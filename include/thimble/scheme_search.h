@@ -9,12 +9,15 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace thimble {
+
+struct AnalyzeOptions;
 
 // Scores of a network after short trainings of parts of it. The last layer with weights is trained
 // in all of them.
@@ -34,10 +37,16 @@ struct Contributions {
   double base = 0.0;       // score of the last layer alone
   std::vector<Biases> biases;
   std::vector<Weights> weights;
+  // What the scores depend on beside the data and the seed, in words: "optimizer", "epochs" ...
+  // Empty: not known.
+  std::map<std::string, std::string> settings;
 
   // What it adds to the last layer alone, and to the biases down to the layer.
   [[nodiscard]] double gain(const Biases& biases) const { return biases.score - base; }
   [[nodiscard]] double gain(const Weights& weights) const;
+
+  // Throws Error that lists what differs where the options are others than the settings.
+  void require_settings(const Graph& graph, const AnalyzeOptions& options) const;
 
   // As JSON, and back. Throws Error that says what is wrong where.
   [[nodiscard]] std::string text() const;
@@ -101,6 +110,7 @@ struct FoundScheme {
   int64_t evaluations = 0;          // plans that were made
   std::optional<double> score;      // of a training of the whole scheme: see verify_scheme
   std::vector<FoundScheme> others;  // candidates, all different
+  std::map<std::string, std::string> settings;  // of the contributions
 };
 
 // The scheme of the largest sum of gains whose planned peak keeps the budget: by branch and bound,
@@ -114,7 +124,8 @@ struct FoundScheme {
 // The gains of parts do not quite add up. So this trains a scheme and its candidates as analyze
 // trains a part, with `trainings` seeds from that of the options on, and scores each by the mean.
 // Returns the one of the highest score, of equal ones that of the fewest bytes; the others follow
-// in this order. Throws Error as analyze does.
+// in this order. Throws Error as analyze does, and where a setting differs from that of the
+// contributions: gains and scores would then be those of different trainings.
 [[nodiscard]] FoundScheme verify_scheme(const Graph& graph, const FoundScheme& found,
                                         const data::Dataset& train, const data::Dataset& test,
                                         const AnalyzeOptions& options, int64_t trainings = 1);

@@ -17,6 +17,7 @@
 #include "ir/wildcard.h"
 #include "program/bytes.h"
 #include "search/parts.h"
+#include "search/settings.h"
 #include "train/program_settings.h"
 
 namespace thimble {
@@ -25,8 +26,6 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kMostCacheBytes = size_t{64} << 20;
-constexpr const char* kLoss = "loss";
-constexpr const char* kAccuracy = "accuracy";
 
 // The cache: an object with the scores of schemes for each setting, by its name.
 class Cache {
@@ -92,8 +91,9 @@ class Analysis {
         options_(options),
         parts_(search::parts_of(graph.ir())),
         cache_(options.cache, setting()) {
-    made_.metric = metric();
+    made_.metric = search::metric_of(graph, options);
     made_.last_layer = parts_.last;
+    made_.settings = search::settings_of(graph, options);
   }
 
   Contributions run() && {
@@ -136,11 +136,11 @@ class Analysis {
   [[nodiscard]] std::string setting() const {
     if (options_.cache.empty()) return "";
     TrainerOptions training = plain();
-    const Trainer untrained(graph_, training);
-    // These change no bit.
+    // These change no bit. A budget for parts may be too small for all.
     training.memory_budget = 0;
     training.swap = Swap::automatic;
     training.input_pipeline_bytes = 0;
+    const Trainer untrained(graph_, training);
     training.threads = 0;
     program::ByteWriter bytes;
     train::write_options(training, bytes);
@@ -160,20 +160,6 @@ class Analysis {
     TrainerOptions plain = options_.training;
     plain.scheme.reset();
     return plain;
-  }
-
-  [[nodiscard]] std::string metric() const {
-    const auto& metrics = graph_.ir().metrics;
-    const auto has = [&](const std::string& name) {
-      return std::any_of(metrics.begin(), metrics.end(),
-                         [&](const auto& metric) { return metric.first == name; });
-    };
-    if (options_.metric.empty()) return has(kAccuracy) ? kAccuracy : kLoss;
-    if (options_.metric == kLoss || has(options_.metric)) return options_.metric;
-    std::string names = kLoss;
-    for (const auto& [name, id] : metrics) names += ", " + name;
-    throw Error("analyze", fmt::format("the graph has no metric \"{}\"; take one of {}",
-                                       options_.metric, names));
   }
 
   [[nodiscard]] std::vector<const search::Part*> layers() const {
@@ -240,7 +226,7 @@ class Analysis {
     Trainer trainer(graph_, training);
     trainer.fit(train_, {.epochs = options_.epochs});
     const Evaluation result = trainer.evaluate(test_);
-    return made_.metric == kLoss ? -result.loss : result.metrics.at(made_.metric);
+    return made_.metric == search::kLoss ? -result.loss : result.metrics.at(made_.metric);
   }
 
   const Graph& graph_;
@@ -274,11 +260,16 @@ Contributions analyze(const Graph& graph, const data::Dataset& train, const data
   return Analysis(graph, train, test, options).run();
 }
 
+void Contributions::require_settings(const Graph& graph, const AnalyzeOptions& options) const {
+  search::require_settings(settings, graph, options);
+}
+
 FoundScheme verify_scheme(const Graph& graph, const FoundScheme& found, const data::Dataset& train,
                           const data::Dataset& test, const AnalyzeOptions& options,
                           int64_t trainings) {
   check(graph, options);
   if (trainings < 1) throw Error("search", "each scheme is trained once or more");
+  search::require_settings(found.settings, graph, options);
   std::vector<FoundScheme> all = found.others;
   all.insert(all.begin(), found);
   all.front().others.clear();
@@ -292,6 +283,7 @@ FoundScheme verify_scheme(const Graph& graph, const FoundScheme& found, const da
   });
   FoundScheme best = std::move(all.front());
   best.evaluations = found.evaluations;
+  best.settings = found.settings;
   best.others.assign(std::make_move_iterator(all.begin() + 1), std::make_move_iterator(all.end()));
   return best;
 }

@@ -52,13 +52,14 @@ std::string Contributions::text() const {
                      {"biases", part.biases},
                      {"score", part.score}});
   }
+  if (!settings.empty()) made["settings"] = settings;
   return made.dump(1);
 }
 
 Contributions Contributions::parse(std::string_view text, const std::string& name) {
   const json parsed = io::parse_json({.file = name}, text, kMostDepth);
   const Fields fields(name, "the contributions", parsed,
-                      {"metric", "last_layer", "base", "biases", "weights"});
+                      {"metric", "last_layer", "base", "biases", "weights", "settings"});
   Contributions made{.metric = fields.text("metric"),
                      .last_layer = fields.text("last_layer"),
                      .base = number(fields, "base")};
@@ -74,6 +75,13 @@ Contributions Contributions::parse(std::string_view text, const std::string& nam
     }
     made.weights.push_back(
         {part.text("layer"), ratio, count(part, "biases"), number(part, "score")});
+  }
+  if (const json* settings = fields.find("settings"); settings != nullptr) {
+    const auto is_text = [](const json& value) { return value.is_string(); };
+    if (!settings->is_object() || !std::all_of(settings->begin(), settings->end(), is_text)) {
+      fields.expected("settings", "an object of texts", *settings);
+    }
+    for (const auto& [key, value] : settings->items()) made.settings[key] = value;
   }
   return made;
 }

@@ -74,6 +74,7 @@ class Searching {
     for (const UpdateScheme& given : options_.given) add_given(given, found);
     add_others(limits, found);
     found.evaluations = plans_;
+    found.settings = contributions_.settings;
     return found;
   }
 

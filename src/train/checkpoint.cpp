@@ -19,6 +19,7 @@
 #include "train/checked_tensors.h"
 #include "train/counters.h"
 #include "train/scheme.h"
+#include "train/setting_texts.h"
 #include "train/stored_tensor.h"
 
 namespace thimble::train {
@@ -26,9 +27,6 @@ namespace {
 
 constexpr const char* kFormat = "thimble-checkpoint-1";
 constexpr const char* kMetricPrefix = "sum.";
-constexpr const char* kScalingKey = "quantization_aware_scaling";
-constexpr const char* kRoundingKey = "integer_rounding";
-constexpr const char* kErrorTypeKey = "error_type";
 
 // Sums of gradients are kept between the steps of one update; those of micro-batches are zeros
 // after each, so that a run may go on with another number of these.
@@ -98,74 +96,17 @@ int64_t integer(const io::Safetensors& file, const std::string& key) {
   return value;
 }
 
-std::string text_of(const GradientClip& clip) {
-  switch (clip.kind) {
-    case GradientClip::Kind::none:
-      break;
-    case GradientClip::Kind::value:
-      return fmt::format("value {}", clip.limit);
-    case GradientClip::Kind::tensor_norm:
-      return fmt::format("tensor_norm {}", clip.limit);
-    case GradientClip::Kind::global_norm:
-      return fmt::format("global_norm {}", clip.limit);
-  }
-  return "none";
-}
-
-std::string text_of(const std::vector<ParamGroup>& groups) {
-  std::string text;
-  for (const ParamGroup& group : groups) {
-    text += fmt::format("{}{}", text.empty() ? "" : "; ", group.pattern);
-    if (group.frozen) text += " frozen";
-    if (group.lr_scale != 1.0) text += fmt::format(" lr_scale={}", group.lr_scale);
-    if (group.weight_decay) text += fmt::format(" weight_decay={}", *group.weight_decay);
-    if (group.l1 != 0.0) text += fmt::format(" l1={}", group.l1);
-    if (group.l2 != 0.0) text += fmt::format(" l2={}", group.l2);
-  }
-  return text.empty() ? "none" : text;
-}
-
-std::string text_of(const std::vector<Objective>& objectives) {
-  std::string text;
-  for (const Objective& objective : objectives) {
-    text +=
-        fmt::format("{}{} by {}", text.empty() ? "" : "; ", objective.parameters, objective.loss);
-    if (objective.optimizer) text += " with " + objective.optimizer->text();
-  }
-  return text.empty() ? "none" : text;
-}
-
-// The present scale is state; its first value does not matter any more.
-std::string text_of(const LossScaling& scaling) {
-  return fmt::format("times {} after {} updates, {} after a skipped one", scaling.growth,
-                     scaling.interval, scaling.backoff);
-}
-
 // Settings on which results depend; a resumed run must have the same. The number of micro-batches
 // only changes the rounding of sums, except with split batch norms.
 io::Metadata settings_of(const State& state) {
   const TrainerOptions& options = state.options;
   const bool splits = options.split_batch_norm && state.micro_batch_size() < options.batch;
-  return {{"batch_size", std::to_string(options.batch)},
-          {"accumulate", std::to_string(options.accumulate)},
-          {"seed", std::to_string(options.seed)},
-          {"optimizer", options.optimizer.text()},
-          {"schedule", state.schedule.text()},
-          {kAverageDecayKey, exact(options.ema_decay)},
-          {"clip", text_of(options.clip)},
-          {"groups", text_of(options.groups)},
-          {kSchemeKey, options.scheme ? options.scheme->text() : std::string(kNoScheme)},
-          {"precision", to_string(options.precision)},
-          {"loss_scaling",
-           options.precision == DType::f16 ? text_of(options.loss_scaling) : std::string("none")},
-          {"objectives", text_of(options.objectives)},
-          {"saved_activations", to_string(options.saved_activations)},
-          {kScalingKey, options.quantization_aware_scaling ? "on" : "off"},
-          {kRoundingKey,
-           options.integer_rounding == IntegerRounding::residual ? "residual" : "stochastic"},
-          {kErrorTypeKey, to_string(options.error_type)},
-          {"split_batch_norm", splits ? fmt::format("micro-batches of {}", state.micro_batch_size())
-                                      : std::string("off")}};
+  io::Metadata settings = setting_texts(options, state.schedule);
+  settings["seed"] = std::to_string(options.seed);
+  settings[kSchemeKey] = options.scheme ? options.scheme->text() : std::string(kNoScheme);
+  settings["split_batch_norm"] =
+      splits ? fmt::format("micro-batches of {}", state.micro_batch_size()) : std::string("off");
+  return settings;
 }
 
 // Old checkpoints do not have these settings.
@@ -173,16 +114,6 @@ bool is_optional(const std::string& key) {
   return key == "clip" || key == "groups" || key == "objectives" || key == "precision" ||
          key == "loss_scaling" || key == "saved_activations" || key == "split_batch_norm" ||
          key == kSchemeKey || key == kScalingKey || key == kRoundingKey || key == kErrorTypeKey;
-}
-
-// The name that users know.
-std::string name_of_setting(const std::string& key) {
-  if (key == "batch_size") return "batch";
-  if (key == "clip") return "clip (on the command line --clip-norm)";
-  if (key == "groups") return "groups (on the command line --freeze)";
-  if (key == kScalingKey) return "quantization_aware_scaling (on the command line --qas)";
-  if (key == kSchemeKey) return "scheme (on the command line --scheme)";
-  return key;
 }
 
 void copy_tensor(const io::Safetensors& file, exec::Store& store, const exec::Store::Entry& entry,
@@ -235,17 +166,15 @@ Progress progress_of(const State& state, const io::Safetensors& file) {
 
 [[noreturn]] void refuse_setting(const std::string& path, const std::string& key,
                                  const std::string& there, const std::string& here) {
-  const auto readable = [&](const std::string& value) {  // the file has every bit of a number
-    return key == kAverageDecayKey ? fmt::format("{}", std::strtod(value.c_str(), nullptr)) : value;
-  };
   const char* const stretches = key == "schedule" ? " and the same number of epochs" : "";
   const char* const longer = key == "schedule" ? ", longer if you like," : "";
   throw Error(
-      path, fmt::format("was made with {} \"{}\", this run has \"{}\"; resume with the same {}{}, "
-                        "or begin a new training{} with its weights alone (load_weights; on the "
-                        "command line --weights)",
-                        name_of_setting(key), readable(there), readable(here),
-                        key == "batch_size" ? "batch" : key, stretches, longer));
+      path,
+      fmt::format("was made with {} \"{}\", this run has \"{}\"; resume with the same {}{}, "
+                  "or begin a new training{} with its weights alone (load_weights; on the "
+                  "command line --weights)",
+                  name_of_setting(key), readable_setting(key, there), readable_setting(key, here),
+                  key == "batch_size" ? "batch" : key, stretches, longer));
 }
 
 }  // namespace

@@ -8,6 +8,8 @@
 
 #include "autodiff/autodiff.h"
 #include "ir/wildcard.h"
+#include "ops/families/quantized/by_rows.h"
+#include "ops/families/quantized/masked.h"
 #include "passes/passes.h"
 #include "plan/binding.h"
 #include "train/scheme.h"
@@ -171,6 +173,11 @@ ir::Graph training_graph(const ir::Graph& model, const TrainerOptions& options, 
       break;
   }
   return options.scheme ? passes::slice_early(graph) : graph;
+}
+
+ir::Graph graph_of_kernels(const ir::Graph& graph, bool fast) {
+  ir::Graph made = ops::with_masks_at_once(graph);
+  return fast ? made : ops::with_masked_gradients(ops::convolutions_by_rows(made));
 }
 
 ir::Graph evaluation_graph(const ir::Graph& model, int64_t batch) {

@@ -26,6 +26,10 @@ enum class StepKind : uint8_t {
 [[nodiscard]] ir::Graph training_graph(const ir::Graph& model, const TrainerOptions& options,
                                        int64_t batch, StepKind kind);
 
+// The graph as kernels compute it: one node where an op computes what several nodes do. fast: with
+// fast kernels where there are any, else with the reference kernels, which device code has.
+[[nodiscard]] ir::Graph graph_of_kernels(const ir::Graph& graph, bool fast);
+
 // Weight of a batch of this size in an accumulated mean: 1 for a full one.
 [[nodiscard]] double micro_batch_weight(const TrainerOptions& options, int64_t batch);
 

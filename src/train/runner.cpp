@@ -9,8 +9,7 @@
 #include "exec/compile_cache.h"
 #include "exec/heap.h"
 #include "exec/swap_pipe.h"
-#include "ops/families/quantized/by_rows.h"
-#include "ops/families/quantized/masked.h"
+#include "train/compile.h"
 
 namespace thimble::train {
 namespace {
@@ -40,8 +39,7 @@ void Runner::add_inference(const ProgramKey& key, ir::Graph graph) {
 void Runner::compile(const ProgramKey& key, ir::Graph graph, exec::CompileOptions options) {
   options.threads = pool_.threads();
   options.fast = fast_;
-  graph = ops::with_masks_at_once(graph);
-  if (!fast_) graph = ops::with_masked_gradients(ops::convolutions_by_rows(graph));
+  graph = graph_of_kernels(graph, fast_);
   std::vector<const exec::Program*> siblings;
   for (const auto& [other, runnable] : runnables_) {
     if (other != key) siblings.push_back(runnable.program.get());

@@ -124,6 +124,10 @@ TEST(search, finds_a_scheme_that_train_takes) {
     EXPECT_LE(other["score"], best_trained["score"]);
   }
   EXPECT_NE(read_text(folder / "s.html").find("Candidates"), std::string::npos);
+  std::vector<std::string> longer = verified;
+  longer.insert(longer.end(), {"--epochs", "2", "--lr", "0.5"});
+  EXPECT_THAT(run(longer).err,
+              AllOf(HasSubstr(R"(epochs "1" (now "2"))"), HasSubstr("analyze with these")));
   std::vector<std::string> no_training = search;
   no_training.insert(no_training.end(), {"--verify", "0", "--candidate", folder / "own.json"});
   EXPECT_THAT(run(no_training).err, HasSubstr("give it a --verify above 0"));

@@ -14,6 +14,7 @@
 namespace thimble::test::scheme_search_test {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
@@ -193,11 +194,55 @@ TEST(contributions, are_the_same_after_a_file) {
         R"({"metric": "a", "last_layer": "d", "base": 0, "biases": [{"last": -1, "score": 0}],
            "weights": []})",
         R"({"metric": "a", "last_layer": "d", "base": 0, "biases": [],
-           "weights": [{"layer": "c", "ratio": 2, "biases": 1, "score": 0}]})"}) {
+           "weights": [{"layer": "c", "ratio": 2, "biases": 1, "score": 0}]})",
+        R"({"metric": "a", "last_layer": "d", "base": 0, "biases": [], "weights": [],
+           "settings": {"epochs": 1}})"}) {
     EXPECT_THAT([&] { (void)Contributions::parse(text, "some file"); },
                 ThrowsMessage<Error>(HasSubstr("some file")))
         << text;
   }
+}
+
+TEST(contributions, require_the_settings_that_they_were_made_with) {
+  const Contributions found = Contributions::parse(contributions().text(), "file");
+  EXPECT_EQ(found.settings.at("epochs"), "1");
+  const auto error = [&](const AnalyzeOptions& options) {
+    try {
+      found.require_settings(trained(), options);
+    } catch (const Error& e) {
+      return std::string(e.what());
+    }
+    return std::string("no error");
+  };
+  AnalyzeOptions options = settings();
+  // What changes no result, or is an error of chance.
+  options.training.threads = 2;
+  options.training.seed = 7;
+  options.training.memory_budget = 1 << 20;
+  options.training.scheme = UpdateScheme{.bias_last = 1};
+  EXPECT_EQ(error(options), "no error");
+  options.epochs = 3;
+  options.training.batch = 16;
+  EXPECT_THAT(error(options), AllOf(HasSubstr(R"(batch "8" (now "16"), epochs "1" (now "3"))"),
+                                    HasSubstr("with the same settings, or analyze with these")));
+  options = settings();
+  options.training.optimizer = SGD{.lr = 0.04};
+  EXPECT_THAT(error(options), AllOf(HasSubstr("lr=0.05"), HasSubstr("lr=0.04")));
+  options = settings();
+  options.training.optimizer = Adam{.lr = 0.05};
+  EXPECT_THAT(error(options), HasSubstr("optimizer \"sgd"));
+  options = settings();
+  options.metric = "loss";
+  EXPECT_THAT(error(options), HasSubstr(R"(metric "accuracy" (now "loss"))"));
+  // A verification asks, too; contributions of an older version do not know.
+  FoundScheme scheme;
+  scheme.settings = found.settings;
+  EXPECT_THAT(
+      [&] {
+        (void)verify_scheme(trained(), scheme, inverted(data::Split::train),
+                            inverted(data::Split::test), options);
+      },
+      ThrowsMessage<Error>(HasSubstr("the parts were analyzed with")));
 }
 
 // All schemes of the contributions' parts.
@@ -309,6 +354,7 @@ TEST(search_scheme, finds_other_candidates) {
   const UpdateScheme given{.bias_last = 1, .weights = {{"d2", {}}, {"c1", {}}}};
   const FoundScheme found = with_others(4, {given, alone.scheme, given});
   EXPECT_EQ(found.scheme, alone.scheme);
+  EXPECT_EQ(found.settings, contributions().settings);
   // The given one, and up to four: scores decide how many schemes chance reaches.
   ASSERT_GE(found.others.size(), 3U);
   ASSERT_LE(found.others.size(), 5U);
