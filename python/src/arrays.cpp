@@ -100,7 +100,71 @@ nb::object array_over(nb::dlpack::dtype type, const Shape& shape, void* data, nb
   return nb::cast(array);
 }
 
+// What NumPy's array interface gives in its C form, `__array_struct__`.
+struct ArrayInterface {
+  int two;
+  int rank;
+  char kind;  // as in NumPy's type strings
+  int item_bytes;
+  int flags;
+  Py_ssize_t* shape;
+  Py_ssize_t* strides;
+  void* data;
+  PyObject* description;
+};
+
+nb::dlpack::dtype dtype_of_kind(char kind, int bytes) {
+  using Code = nb::dlpack::dtype_code;
+  const Code code = kind == 'f'   ? Code::Float
+                    : kind == 'i' ? Code::Int
+                    : kind == 'u' ? Code::UInt
+                    : kind == 'b' ? Code::Bool
+                                  : Code::Complex;  // thimble has none of the others
+  return {static_cast<uint8_t>(code), static_cast<uint8_t>(bytes < 32 ? 8 * bytes : 0), 1};
+}
+
 }  // namespace
+
+NumpyArrays::NumpyArrays()
+    : class_(nb::module_::import_("numpy").attr("ndarray")),
+      interface_(nb::steal(PyUnicode_InternFromString("__array_struct__"))) {}
+
+bool NumpyArrays::read(nb::handle given, Memory& memory) const {
+  constexpr int kContiguous = 0x1;
+  constexpr int kAligned = 0x100;
+  constexpr int kNative = 0x200;
+  constexpr int kWritable = 0x400;
+  constexpr int kNeeded = kContiguous | kAligned | kNative;
+  if (reinterpret_cast<PyObject*>(Py_TYPE(given.ptr())) != class_.ptr()) return false;
+  nb::object capsule = nb::steal(PyObject_GetAttr(given.ptr(), interface_.ptr()));
+  if (!capsule.is_valid()) nb::raise_python_error();
+  const auto* const array =
+      static_cast<const ArrayInterface*>(PyCapsule_GetPointer(capsule.ptr(), nullptr));
+  if (array == nullptr) nb::raise_python_error();
+  if ((array->flags & kNeeded) != kNeeded) return false;
+  memory = {std::move(capsule),
+            static_cast<std::byte*>(array->data),
+            {array->shape, static_cast<size_t>(array->rank)},
+            dtype_of_kind(array->kind, array->item_bytes),
+            (array->flags & kWritable) != 0};
+  return true;
+}
+
+nb::object NumpyArrays::empty(const nb::tuple& shape, const nb::object& dtype) const {
+  PyObject* const arguments[] = {shape.ptr(), dtype.ptr()};
+  PyObject* const made = PyObject_Vectorcall(class_.ptr(), arguments, 2, nullptr);
+  if (made == nullptr) nb::raise_python_error();
+  return nb::steal(made);
+}
+
+nb::object numpy_dtype_object(DType dtype) {
+  const nb::dlpack::dtype wanted = numpy_dtype(dtype);
+  const char* name = "uint16";  // of bfloat16
+  for (const TypeName& type : kTypes) {
+    if (type.code == wanted) name = type.numpy;
+  }
+  return nb::module_::import_("numpy").attr("dtype")(name);
+}
 
 nb::object new_array(nb::dlpack::dtype type, const Shape& shape, std::byte** data) {
   const size_t bytes = static_cast<size_t>(shape.elements()) * type.bits / 8;

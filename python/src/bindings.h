@@ -46,6 +46,30 @@ Shape shape_of(const InputArray& array);
 // A shape from whole numbers; throws Error for a negative size.
 Shape shape_from(const std::vector<int64_t>& dims, const std::string& where);
 
+// Makes and reads arrays of NumPy's own class in fewer instructions than nb::ndarray.
+class NumpyArrays {
+ public:
+  // Of a C-contiguous array of aligned elements in this machine's byte order, as long as it lives.
+  struct Memory {
+    nb::object shape_owner;
+    std::byte* data;
+    std::span<const Py_ssize_t> shape;
+    nb::dlpack::dtype dtype;
+    bool is_writable;
+  };
+  NumpyArrays();
+  // False for anything else, subclasses included.
+  [[nodiscard]] bool read(nb::handle given, Memory& memory) const;
+  // dtype: NumPy's.
+  [[nodiscard]] nb::object empty(const nb::tuple& shape, const nb::object& dtype) const;
+
+ private:
+  nb::object class_;      // numpy.ndarray
+  nb::object interface_;  // "__array_struct__"
+};
+// NumPy's element type of arrays of this type.
+nb::object numpy_dtype_object(DType dtype);
+
 // A NumPy array of this type, and where its elements lie: of packed types a byte an element (an i4
 // is an int8), to be filled by unpack.
 nb::object new_array(DType dtype, const Shape& shape, std::byte** data);

@@ -31,6 +31,11 @@ class PyPredictor {
       if (!is_packed(value.type.dtype)) input_ = &value;
     }
     if (inputs != 1) input_ = nullptr;
+    if (input_ != nullptr) {
+      const Shape sample = ir::with_batch(input_->type.shape, 1);
+      sample_bytes_ = static_cast<size_t>(size_bytes(input_->type.dtype, sample));
+    }
+    for (const auto& [name, id] : model_.outputs) outputs_.push_back({name, model_.type(id)});
     try {
       given.require_all(model_);
     } catch (const Error& error) {
@@ -57,13 +62,43 @@ class PyPredictor {
     if (input_ == nullptr || !nb::try_cast(given, array, false) || !fits(array)) return nb::none();
     const auto samples = static_cast<int64_t>(array.shape(0));
     PredictedRows rows(model_, samples);
-    {
-      const nb::gil_scoped_release release;
-      const std::lock_guard lock(running_);
-      note_changes();
-      run(static_cast<const std::byte*>(array.data()), samples, rows);
-    }
+    const auto collect = [&](const exec::Session& session, int64_t count) {
+      rows.append(session, count);
+    };
+    run(static_cast<const std::byte*>(array.data()), samples, collect);
     return std::move(rows).finish();
+  }
+
+  // The output of this name, or the only one, for such an array, written to `out` unless that is
+  // None. None where there is no such output, where the data or `out` are no arrays of these types
+  // and shapes, and where they overlap. It costs less than predict_array: that counts for small
+  // models.
+  nb::object predict_output(nb::handle given, nb::handle name, nb::handle out) {
+    Output* const output = find_output(name);
+    NumpyArrays::Memory from;
+    if (input_ == nullptr || output == nullptr || !numpy_.read(given, from) || !fits(from)) {
+      return nb::none();
+    }
+    const auto samples = static_cast<int64_t>(from.shape[0]);
+    if (output->samples != samples) set_samples(*output, samples);
+    nb::object array = out.is_none() ? numpy_.empty(output->shape, output->dtype) : nb::borrow(out);
+    NumpyArrays::Memory to;
+    if (!numpy_.read(array, to)) return nb::none();
+    const auto bytes = static_cast<size_t>(output->bytes);
+    if (!out.is_none()) {
+      const bool same = to.dtype == numpy_dtype(output->type.dtype) &&
+                        std::equal(to.shape.begin(), to.shape.end(), output->sizes.dims().begin(),
+                                   output->sizes.dims().end());
+      const bool apart = to.data + bytes <= from.data ||
+                         from.data + static_cast<size_t>(samples) * sample_bytes_ <= to.data;
+      if (!same || !to.is_writable || !apart) return nb::none();
+    }
+    std::byte* end = to.data;
+    run(from.data, samples, [&](const exec::Session& session, int64_t /*count*/) {
+      const std::span<const std::byte> results = session.output(output->name);
+      end = std::copy(results.begin(), results.end(), end);
+    });
+    return array;
   }
 
   // Arrays over the parameters and states, through which they may change.
@@ -97,6 +132,36 @@ class PyPredictor {
   [[nodiscard]] Plan plan() const { return runner_.plan({0, batch_}); }
 
  private:
+  // An output and what its array is for a number of samples.
+  struct Output {
+    std::string name;
+    ir::TensorType type;
+    int64_t samples = -1;
+    Shape sizes = {};
+    int64_t bytes = 0;
+    nb::tuple shape = {};
+    nb::object dtype = {};
+  };
+
+  // Null where there is none, or its elements are packed.
+  [[nodiscard]] Output* find_output(nb::handle name) {
+    if (name.is_none() ? outputs_.size() != 1 : !nb::isinstance<nb::str>(name)) return nullptr;
+    const auto is_it = [&](const Output& output) {
+      return name.is_none() || nb::cast<std::string>(name) == output.name;
+    };
+    const auto found = std::find_if(outputs_.begin(), outputs_.end(), is_it);
+    return found == outputs_.end() || is_packed(found->type.dtype) ? nullptr : &*found;
+  }
+  // Throws Error where the output has no part of each sample.
+  void set_samples(Output& output, int64_t samples) const {
+    train::require_parts_of_samples(model_, output.name);
+    output.sizes = ir::with_batch(output.type.shape, samples);
+    output.bytes = size_bytes(output.type.dtype, output.sizes);
+    output.shape = shape_tuple(output.sizes);
+    output.dtype = numpy_dtype_object(output.type.dtype);
+    output.samples = samples;
+  }
+
   void run(train::BatchStream& stream, PredictedRows& rows) {
     train::Feed feed(model_, stream, false);
     stream.start(0, 0);
@@ -108,7 +173,12 @@ class PyPredictor {
     }
   }
 
-  void run(const std::byte* from, int64_t samples, PredictedRows& rows) {
+  // Calls collect(session, samples) after each batch of the only input.
+  template <class Collect>
+  void run(const std::byte* from, int64_t samples, const Collect& collect) {
+    const nb::gil_scoped_release release;
+    const std::lock_guard lock(running_);
+    note_changes();
     for (int64_t first = 0; first < samples; first += batch_) {
       if (first > 0) check_signals();
       const int64_t count = std::min(batch_, samples - first);
@@ -117,7 +187,7 @@ class PyPredictor {
       std::copy_n(from, to.size(), to.begin());
       from += to.size();
       static_cast<void>(session.run());
-      rows.append(session, count);
+      collect(session, count);
     }
   }
 
@@ -128,14 +198,18 @@ class PyPredictor {
   }
 
   // Whether an array holds samples of the input as the session takes them.
+  [[nodiscard]] bool fits(const NumpyArrays::Memory& array) const {
+    return fits(array.dtype, array.shape);
+  }
   [[nodiscard]] bool fits(const InputArray& array) const {
-    const Shape& shape = input_->type.shape;
-    bool same = array.dtype() == numpy_dtype(input_->type.dtype) &&
-                static_cast<int>(array.ndim()) == shape.rank();
-    for (int axis = 1; same && axis < shape.rank(); ++axis) {
-      same = static_cast<int64_t>(array.shape(static_cast<size_t>(axis))) == shape[axis];
-    }
-    return same;
+    return fits(array.dtype(), std::span(array.shape_ptr(), array.ndim()));
+  }
+  template <class Size>
+  [[nodiscard]] bool fits(nb::dlpack::dtype dtype, std::span<const Size> sizes) const {
+    const std::vector<int64_t>& dims = input_->type.shape.dims();
+    return dtype == numpy_dtype(input_->type.dtype) && !dims.empty() &&
+           sizes.size() == dims.size() &&
+           std::equal(sizes.begin() + 1, sizes.end(), dims.begin() + 1);
   }
 
   // Writes through arrays are not seen: while there are such arrays, weights count as changed.
@@ -154,6 +228,9 @@ class PyPredictor {
   std::shared_ptr<std::atomic<int64_t>> views_ = std::make_shared<std::atomic<int64_t>>(0);
   bool may_have_changed_ = false;  // while running_ is held
   std::mutex running_;
+  size_t sample_bytes_ = 0;  // of the only input
+  std::vector<Output> outputs_;
+  NumpyArrays numpy_;
   std::optional<Error> lacking_;
 };
 
@@ -169,6 +246,10 @@ void bind_predictor(nb::module_& m) {
       .def("predict_array", &PyPredictor::predict_array, nb::arg("data"),
            nb::sig("def predict_array(self, data: object) -> dict[str, "
                    "numpy.typing.NDArray[typing.Any]] | None"))
+      .def("predict_output", &PyPredictor::predict_output, nb::arg("data").none(),
+           nb::arg("output").none(), nb::arg("out").none(),
+           nb::sig("def predict_output(self, data: object, output: str | None, out: object) -> "
+                   "numpy.typing.NDArray[typing.Any] | None"))
       .def("plan", &PyPredictor::plan)
       .def("require_values", &PyPredictor::require_values)
       .def(

@@ -25,6 +25,22 @@ def chosen(results: dict[str, Array], output: str | None) -> Any:
     return next(iter(results.values())) if len(results) == 1 else results
 
 
+def written(result: Any, out: Any) -> Array:
+    """`out` with the elements of a result. Raises where it cannot take them as they are."""
+    if isinstance(result, dict):
+        names = ", ".join(result)
+        raise ValueError(f"[predict] out takes one output; name it with output: {names}")
+    if not isinstance(out, np.ndarray):
+        raise TypeError(f"[predict] out: expected a NumPy array, got {type(out).__name__}")
+    wanted = f"{result.dtype} {list(result.shape)}"
+    if out.dtype != result.dtype or out.shape != result.shape:
+        raise ValueError(f"[predict] out: expected {wanted}, got {out.dtype} {list(out.shape)}")
+    if not (out.flags.c_contiguous and out.flags.writeable):
+        raise ValueError(f"[predict] out: expected a writable, C-contiguous array of {wanted}")
+    out[...] = result
+    return out
+
+
 class Weights:
     """An object with parameters and running statistics."""
 

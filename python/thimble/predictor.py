@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from . import _core
+from ._arrays import Array
 from ._batches import Feeder
 from ._check import GRAPH, WHOLE, require
 from ._core import Graph
-from ._weights import Weights, chosen
+from ._weights import Weights, chosen, written
 from .files import load_safetensors
 from .plan import Plan
 
@@ -50,14 +51,20 @@ class Predictor(Weights):
             raise ValueError(f"[Predictor] the weights lack {', '.join(missing)}")
         self.load_state_dict(state, strict=False)
 
-    def predict(self, data: Any, output: str | None = None) -> Any:
+    def predict(self, data: Any, output: str | None = None, *, out: Array | None = None) -> Any:
         """The graph's outputs for every sample, [samples, ...]: one array if the graph has one output
-        or `output` names one, else a dictionary by name. data: as for a Trainer."""
+        or `output` names one, else a dictionary by name. data: as for a Trainer. out: a writable,
+        C-contiguous array of the result's type and shape that takes it and is returned, so that a
+        loop over small models allocates nothing; of one output."""
+        result = self._core.predict_output(data, output, out)
+        if result is not None:
+            return result
         results = self._core.predict_array(data)  # None where it must be converted
         if results is None:
             source = Feeder(self._core.inputs(), {}, with_labels=False).source(data)
             results = self._core.predict(source)
-        return chosen(results, output)
+        result = chosen(results, output)
+        return result if out is None else written(result, out)
 
     def plan(self) -> Plan:
         """The memory plan of a batch."""
