@@ -162,17 +162,23 @@ json to_json(const Plan& plan, const Reading& reading) {
 }
 
 json instructions_of(const StepInstructions& step, Core core) {
-  constexpr const char* kKinds[] = {"int8 products", "mixed products", "f32 products",
-                                    "int8 elements", "f32 elements",   "integer updates",
-                                    "f32 updates"};
+  constexpr const char* kKinds[] = {
+      "int8 tiles",           "int8 depthwise",        "int8 rows",       "int8 plain",
+      "int8 plain depthwise", "mixed tiles",           "mixed depthwise", "mixed rows",
+      "mixed plain",          "mixed plain depthwise", "f32 products",    "windows",
+      "int8 elements",        "f32 elements",          "integer updates", "f32 updates"};
   json ops = json::array();
   for (const OpInstructions& one : step.ops) {
+    json work = json::array();
+    for (const OpInstructions::Work& part : one.work) {
+      work.push_back({{"kind", kKinds[static_cast<size_t>(part.kind)]},
+                      {"units", part.units},
+                      {"results", part.results}});
+    }
     ops.push_back({{"op", one.op},
                    {"layer", one.layer},
                    {"value", one.value},
-                   {"kind", kKinds[static_cast<size_t>(one.kind)]},
-                   {"units", one.units},
-                   {"results", one.results},
+                   {"work", std::move(work)},
                    {"instructions", one.instructions}});
   }
   return {{"core", name_of(core)}, {"total", step.total()}, {"ops", std::move(ops)}};

@@ -1,10 +1,11 @@
 """Fits the costs of the instruction model (src/search/instruction_costs.inc) to steps of exported C that
 run in QEMU, each core with the target for it, and prints them with the error of every step.
 
-    instructions.py --thimble PROGRAM --mcunet mcunet5fps_int8.json --out DIR
+    instructions.py --thimble PROGRAM --mcunet mcunet5fps_int8.json [--tflite DIR] --out DIR
 
-A step's kernels are counted one by one (scripts/qemu.sh --kernels). Ops that the exported C computes in
-another form, such as convolutions row by row, are fitted together.
+A step's kernels are counted one by one (scripts/qemu.sh --kernels). Steps marked with * are not fitted: they
+tell how far the model holds for networks that it has not seen. --tflite has the networks
+of MLPerf Tiny: kws_ref_model.tflite, pretrainedResnet_quant.tflite and vww_96_int8.tflite.
 """
 
 from __future__ import annotations
@@ -21,15 +22,18 @@ import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CORES = {"m4": "cortex-m-dsp", "m7": "cortex-m-dsp", "m55": "helium"}  # and the target of each
+LOOPS = ("tiles", "depthwise", "rows", "plain", "plain depthwise")
 KINDS = (
-    "int8 products",
-    "mixed products",
+    *(f"int8 {loop}" for loop in LOOPS),
+    *(f"mixed {loop}" for loop in LOOPS),
     "f32 products",
+    "windows",
     "int8 elements",
     "f32 elements",
     "integer updates",
     "f32 updates",
 )
+NOT_FITTED = "*"  # at the end of a step's name
 
 
 def call(*command: str | pathlib.Path) -> str:
@@ -73,7 +77,43 @@ def models(args: argparse.Namespace) -> dict[str, list[str | pathlib.Path]]:
         made[f"mcunet {name}"] = [
             *(mcunet, "--batch", "1", "--optimizer", "sgd", "--scheme", file),
         ]
+    call(thimble, "train", "mlp", "--epochs", "1", "--limit-train", "640", "--out", out / "mlp_f32")
+    mlp = out / "mlp_int8.safetensors"
+    call(thimble, "quantize", out / "mlp_f32/checkpoint.safetensors", "-o", mlp)
+    part = out / "mlp.json"
+    part.write_text(json.dumps({"bias_last": 3, "weights": {"dense3": 1, "dense2": 0.125}}))
+    made[f"mlp int8 parts{NOT_FITTED}"] = [
+        *(mlp, "--batch", "1", "--optimizer", "sgd", "--scheme", part),
+    ]
+    if args.tflite:
+        made |= tflite_models(args)
     return made
+
+
+def tflite_models(args: argparse.Namespace) -> dict[str, list[str | pathlib.Path]]:
+    """Steps of networks in fixed point: one trained whole, and in parts."""
+    loss = ("--loss", "softmax_cross_entropy", "--trainable", "*")
+    files = {
+        "kws": ("kws_ref_model", {"quantized_conv2d_9": 0.5, "quantized_conv2d_8": 1}),
+        "resnet": ("pretrainedResnet_quant", {"quantized_conv2d_8": 0.25, "quantized_conv2d_9": 1}),
+        "vww": ("vww_96_int8", {"quantized_conv2d_27": 0.25, "quantized_conv2d_24": 1}),
+    }
+    made: dict[str, list[str | pathlib.Path]] = {}
+    for name, (file, weights) in files.items():
+        model = args.out / f"{name}.safetensors"
+        call(args.thimble, "import", args.tflite / f"{file}.tflite", *loss, "-o", model)
+        scheme = args.out / f"{name}.json"
+        scheme.write_text(json.dumps({"bias_last": 6, "weights": weights | {"quantized_dense_1": 1}}))
+        mark = "" if name == "resnet" else NOT_FITTED
+        made[f"{name} parts{mark}"] = [
+            *(model, "--batch", "1", "--optimizer", "sgd:momentum=0.9", "--scheme", scheme),
+        ]
+    made["kws sgd"] = [args.out / "kws.safetensors", "--batch", "1", "--optimizer", "sgd"]
+    return made
+
+
+def folder_of(args: argparse.Namespace, name: str, target: str) -> pathlib.Path:
+    return args.out / f"{name.removesuffix(NOT_FITTED).replace(' ', '_')}-{target}"
 
 
 def counts(file: pathlib.Path) -> dict[str, float]:
@@ -92,19 +132,21 @@ def counts(file: pathlib.Path) -> dict[str, float]:
 
 
 def features(ops: list[dict[str, Any]]) -> np.ndarray:
-    """[call, result, kinds ...] summed over ops."""
-    row = np.zeros(2 + len(KINDS))
+    """[call, units by kind ..., results by kind ...] summed over ops."""
+    row = np.zeros(1 + 2 * len(KINDS))
     for op in ops:
         row[0] += 1
-        row[1] += op["results"]
-        row[2 + KINDS.index(op["kind"])] += op["units"]
+        for part in op["work"]:
+            kind = 1 + KINDS.index(part["kind"])
+            row[kind] += part["units"]
+            row[kind + len(KINDS)] += part["results"]
     return row
 
 
-def fitted(rows: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+def fitted(rows: np.ndarray, wanted: np.ndarray, is_step: np.ndarray) -> np.ndarray:
     """Least squares of relative errors, costs not negative: by coordinate descent."""
-    # What is small counts less: a step is made of the large ones.
-    weight = wanted**-0.5
+    # Small kernels count less: a step is made of the large ones. All steps count the same.
+    weight = np.where(is_step, np.sqrt(wanted[is_step].mean()) / wanted, wanted**-0.5)
     a, b = rows * weight[:, None], wanted * weight
     scale = np.maximum(np.sqrt((a * a).sum(0)), 1e-9)
     a = a / scale
@@ -120,6 +162,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--thimble", type=pathlib.Path, required=True)
     parser.add_argument("--mcunet", type=pathlib.Path, required=True, help="mcunet5fps_int8.json")
+    parser.add_argument("--tflite", type=pathlib.Path, help="folder of MLPerf Tiny's networks [none]")
     parser.add_argument("--out", type=pathlib.Path, required=True)
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
@@ -129,37 +172,38 @@ def main() -> int:
         plan = json.loads(call(args.thimble, "plan", *given, "--instructions", "--json", "--samples", "8"))
         ops[name] = plan["instructions"]["ops"]
         for target in sorted(set(CORES.values())):
-            out = args.out / f"{name.replace(' ', '_')}-{target}"
-            call(args.thimble, "export-c", *given, "--target", target, "--out", out)
+            call(
+                args.thimble, "export-c", *given, "--target", target, "--out", folder_of(args, name, target)
+            )
     for core, target in CORES.items():
-        rows, wanted, totals = [], [], {}
+        rows, wanted, is_step, totals = [], [], [], {}
         for name in steps:
-            folder = args.out / f"{name.replace(' ', '_')}-{target}"
+            folder = folder_of(args, name, target)
             out = args.out / f"{folder.name}-{core}"
             qemu = (ROOT / "scripts/qemu.sh", folder, "--board", core, "--ram", "1M", "--kernels")
             if not (out / "kernels.txt").exists():
                 call(*qemu, "--out", out)
             known = counts(out / "kernels.txt")
             totals[name] = sum(known.values())
-            apart = []
-            by_value = collections.defaultdict(list)
+            if name.endswith(NOT_FITTED):
+                continue
+            by_value = collections.defaultdict(list)  # parts of a sum have its name
             for op in ops[name]:
                 by_value[op["value"]].append(op)
             for value, of_value in by_value.items():
-                if value in known:
-                    rows.append(features(of_value))
-                    wanted.append(known.pop(value))
-                else:
-                    apart += of_value
+                rows.append(features(of_value))
+                wanted.append(known.pop(value))
+                is_step.append(False)
             if known:
-                rows.append(features(apart))
-                wanted.append(sum(known.values()))
-            # Whole steps count as much as all of their kernels.
+                raise RuntimeError(f"{name}: no op of the model computes {sorted(known)}")
             rows.append(features(ops[name]))
             wanted.append(totals[name])
-        costs = fitted(np.array(rows), np.maximum(np.array(wanted), 1.0))
-        numbers = ", ".join(f"{cost:.2f}" for cost in costs[2:])
-        print(f"    {{{costs[0]:.1f}, {costs[1]:.2f}, {{{numbers}}}}},  // {core}")
+            is_step.append(True)
+        costs = fitted(np.array(rows), np.maximum(np.array(wanted), 1.0), np.array(is_step))
+        units, results = (
+            ", ".join(f"{cost:.2f}" for cost in part) for part in np.split(costs[1:], 2)
+        )
+        print(f"    // {core}\n    {{{costs[0]:.0f},\n     {{{units}}},\n     {{{results}}}}},")
         for name in steps:
             made = float(features(ops[name]) @ costs)
             print(

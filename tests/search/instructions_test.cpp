@@ -1,10 +1,18 @@
 // The instruction model, and schemes within a limit of instructions.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <thimble/import.h>
 #include <thimble/instruction_model.h>
+#include <thimble/quantize.h>
+#include <thimble/recipes.h>
 #include <thimble/thimble.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include "io/temporary_folder.h"
+#include "ir/graph.h"
 
 namespace thimble::test::instructions_test {
 namespace {
@@ -40,7 +48,9 @@ TEST(instruction_model, sums_what_its_ops_take) {
     for (const OpInstructions& one : step.ops) {
       EXPECT_GT(one.instructions, 0.0) << one.op;
       sum += one.instructions;
-      if (one.kind == OpInstructions::Kind::f32_products) products += one.units;
+      for (const OpInstructions::Work& work : one.work) {
+        if (work.kind == OpInstructions::Kind::f32_products) products += work.units;
+      }
     }
     EXPECT_DOUBLE_EQ(step.total(), sum);
     // Three times the forward pass, without the gradient of the image.
@@ -63,6 +73,58 @@ TEST(instruction_model, grows_with_what_is_trained_and_with_the_batch) {
     EXPECT_NEAR(total(kHalf, 8) - total(kHalf, 4), 2.0 * two, 1e-6 * two);
     EXPECT_LT(total(kHalf, 8), 4.0 * total(kHalf, 2));
   }
+}
+
+// Instructions of a step in QEMU on Cortex-M4, M7 and M55, in millions, as
+// bench/quality/instructions.py counts them.
+struct Counted {
+  UpdateScheme scheme;
+  Optimizer optimizer;
+  double millions[3];
+};
+constexpr double kTolerance = 0.2;
+
+void expect_counted(const Graph& graph, const Counted& counted) {
+  TrainerOptions training{.optimizer = counted.optimizer, .batch = 1};
+  if (!counted.scheme.weights.empty()) training.scheme = counted.scheme;
+  for (const Core core : {Core::cortex_m4, Core::cortex_m7, Core::cortex_m55}) {
+    const double wanted = counted.millions[static_cast<size_t>(core)];
+    EXPECT_NEAR(predict_instructions(graph, training, core).total() / 1e6, wanted,
+                kTolerance * wanted)
+        << counted.scheme.text() << " on core " << static_cast<int>(core);
+  }
+}
+
+Graph quantized_recipe(const char* name) {
+  const TemporaryFolder folder;
+  Trainer(find_recipe(name).build(), {.seed = 1}).save_model(folder / "f32");
+  return quantize_model(load_model(folder / "f32"), data::digits(8, 1), {.samples = 8}).graph;
+}
+
+// The weights say nothing of the work, except gradients that are 0.
+TEST(instruction_model, is_close_to_counts_of_small_networks) {
+  const Graph lenet5 = quantized_recipe("lenet5");
+  expect_counted(lenet5, {{}, SGD{}, {15.03, 15.04, 9.92}});
+  const UpdateScheme conv2{.bias_last = 4, .weights = {{"conv2", {}}}};
+  expect_counted(lenet5, {conv2, Adam{}, {3.04, 3.05, 2.23}});
+  const UpdateScheme dense{.bias_last = 3,
+                           .weights = {{"dense3", {}}, {"dense2", {.ratio = 0.125}}}};
+  expect_counted(quantized_recipe("mlp"), {dense, SGD{}, {13.22, 13.21, 7.94}});
+}
+
+TEST(instruction_model, is_close_to_counts_of_mcunet) {
+  const char* const data = std::getenv("THIMBLE_DATA");
+  const std::string file =
+      std::string(data == nullptr ? "" : data) + "/models/mcunet5fps/mcunet5fps_int8.json";
+  if (data == nullptr || !std::filesystem::exists(file)) {
+    GTEST_SKIP() << "needs models/mcunet5fps in THIMBLE_DATA";
+  }
+  Graph graph = import_quantized_json(file);
+  const Value logits = graph.ir().value(graph.ir().outputs.at(0).second);
+  graph.minimize(softmax_cross_entropy(dequantize(logits), graph.label("class")));
+  const UpdateScheme scheme = UpdateScheme::parse(
+      R"({"bias_last": 20, "weights": {"v9_conv_0": 0.25, "v10_conv_0": 0.5, "v11_conv_0": 0.5}})");
+  expect_counted(graph, {scheme, SGD{}, {48.73, 49.01, 19.54}});
 }
 
 // What each part adds, made up.
