@@ -126,5 +126,6 @@ void bind_files(nb::module_& m);
 void bind_model_files(nb::module_& m);
 void bind_onnx(nb::module_& m);
 void bind_quantize(nb::module_& m);
+void bind_scheme_search(nb::module_& m);
 
 }  // namespace thimble::python

@@ -24,4 +24,5 @@ NB_MODULE(_core, m) {
   bind_model_files(m);
   bind_onnx(m);
   bind_quantize(m);
+  bind_scheme_search(m);
 }

@@ -63,17 +63,32 @@ from .plan import Plan
 from .predictor import Predictor
 from .programs import compile_program, load_program
 from .pytorch import from_torch, to_torch
+from .scheme_search import (
+    AnalyzeProgress,
+    BiasGain,
+    Contributions,
+    FoundScheme,
+    WeightGain,
+    analyze,
+    predict_instructions,
+    search_scheme,
+    verify_scheme,
+)
 from .sparse import choose_channels
 from .trainer import Gradients, Trainer, plan_training
 from .transforms import functional_call, jit, time_distributed, value_and_grad
 
 __all__ = [
+    "AnalyzeProgress",
+    "BiasGain",
     "Callback",
+    "Contributions",
     "Dataset",
     "EpochReport",
     "Evaluation",
     "FitResult",
     "FloatLayer",
+    "FoundScheme",
     "GradientClip",
     "Gradients",
     "Graph",
@@ -93,9 +108,11 @@ __all__ = [
     "StepReport",
     "Trainer",
     "Value",
+    "WeightGain",
     "__version__",
     "adapt",
     "add_lora",
+    "analyze",
     "apply_onnx",
     "choose_channels",
     "compile_program",
@@ -120,6 +137,7 @@ __all__ = [
     "ops",
     "optimizers",
     "plan_training",
+    "predict_instructions",
     "prepare_qat",
     "quantize_model",
     "recipes",
@@ -127,12 +145,14 @@ __all__ = [
     "save_lora",
     "save_model",
     "save_safetensors",
+    "search_scheme",
     "seed",
     "set_num_threads",
     "store_weights",
     "time_distributed",
     "to_torch",
     "value_and_grad",
+    "verify_scheme",
     # "from thimble import *" leaves Python's own abs, max, sum ... alone.
     *(name for name in ops.__all__ if name not in dir(_builtins)),
     *optimizers.__all__,
