@@ -36,6 +36,12 @@ def basic_layers():
     after_pre("shared_from", ["fully_connected|name=l|unit=4", "fully_connected|name=k|unit=4|shared_from=l"],
               lambda p, x: dense(p, dense(p, x)), [("l:weight", (1, 1, 4, 4)), ("l:bias", (1, 1, 1, 4))])
     after_pre("clip_grad_by_norm", layer, dense, fc, clip=0.1, model=["clip_grad_by_norm=0.1"])
+    after_pre("clip_grad_by_norm_of_layers", [layer + "|clip_grad_by_norm=0.05", "fully_connected|name=m|unit=3",
+                                              "fully_connected|name=k|unit=3|clip_grad_by_norm=0.1"],
+              lambda p, x: dense(p, dense(p, dense(p, x), "m"), "k"),
+              fc + [("m:weight", (1, 1, 3, 3)), ("m:bias", (1, 1, 1, 3)), ("k:weight", (1, 1, 3, 3)),
+                    ("k:bias", (1, 1, 1, 3))],
+              clips={"l:weight": 0.05, "l:bias": 0.05, "k:weight": 0.1, "k:bias": 0.1})
     after_pre("distribute", layer + "|distribute=true", dense, fc, inputs=((1, 3, 4),))
     after_pre("distribute_of_conv1d", "conv1d|name=l|filters=1|kernel_size=2|distribute=true",
               lambda p, x: F.conv1d(x.reshape(-1, 1, 4), p["l:filter"][0], p["l:bias"].flatten())

@@ -48,7 +48,7 @@ def update_rmsprop(s, state, p, g, step):
 
 def case(name, layers, weights, function, inputs=((1, 1, 4),), loss="mse", optimizer="sgd|learning_rate=0.1",
          update=update_sgd, settings=None, rates=None, frozen=(), penalty=None, gradient_decay=None,
-         clip=None, statistics=None, label=None, scale=0.5, shift=0.0, indexes=None, model=()):
+         clip=None, clips=None, statistics=None, label=None, scale=0.5, shift=0.0, indexes=None, model=()):
     settings = settings or {"lr": 0.1}
     params = {n: initial(n, dims, k).requires_grad_(n not in frozen)
               for k, (n, dims) in enumerate(weights)}
@@ -76,9 +76,9 @@ def case(name, layers, weights, function, inputs=((1, 1, 4),), loss="mse", optim
         trained = {n: p for n, p in params.items() if p.requires_grad}
         grads = torch.autograd.grad(value, trained.values(), allow_unused=True)
         grads = [torch.zeros_like(p) if g is None else g for g, p in zip(grads, trained.values())]
-        if clip:
-            norm = math.sqrt(sum((g * g).sum().item() for g in grads))
-            grads = [g * min(1.0, clip / (norm + 1e-6)) for g in grads]
+        limits = [clips.get(n) if clips else clip for n in trained]
+        norm = math.sqrt(sum((g * g).sum().item() for g, limit in zip(grads, limits) if limit))
+        grads = [g * min(1.0, limit / (norm + 1e-6)) if limit else g for g, limit in zip(grads, limits)]
         with torch.no_grad():
             at = dict(settings)
             if rates:

@@ -61,6 +61,9 @@ struct ParamGroup {
   // is reported leaves them out. In SGD, l2 is the same as weight_decay.
   double l1 = 0.0;
   double l2 = 0.0;
+  // Replaces the limit of GradientClip; 0: these gradients are not limited, and no part of the
+  // global norm.
+  std::optional<double> clip_limit;
   // Not changed in this training: it has no gradient and no optimizer state, and nothing is kept
   // for them. Graph::freeze freezes a parameter for every training of a model.
   bool frozen = false;

@@ -62,7 +62,8 @@ GradientClip clip_from(const std::string& kind, double limit) {
   throw Error("clip", "there is no kind \"" + kind + "\"");
 }
 
-using Group = std::tuple<std::string, double, std::optional<double>, double, double, bool>;
+using Group = std::tuple<std::string, double, std::optional<double>, double, double,
+                         std::optional<double>, bool>;
 // Loss, pattern, and the text of the optimizer; empty for the trainer's.
 using GivenObjective = std::tuple<std::string, std::string, std::string>;
 
@@ -131,8 +132,8 @@ void make_options(TrainerOptions* self, const std::string& optimizer,
                          .seed = seed,
                          .threads = threads};
   if (!scheme.empty()) options.scheme = UpdateScheme::parse(scheme);
-  for (const auto& [pattern, lr_scale, weight_decay, l1, l2, frozen] : groups) {
-    options.groups.push_back({pattern, lr_scale, weight_decay, l1, l2, frozen});
+  for (const auto& [pattern, lr_scale, weight_decay, l1, l2, clip_limit, frozen] : groups) {
+    options.groups.push_back({pattern, lr_scale, weight_decay, l1, l2, clip_limit, frozen});
   }
   for (const auto& [loss, parameters, own] : objectives) {
     options.objectives.push_back({loss, parameters});

@@ -193,6 +193,19 @@ def test_penalties_pull_and_averages_lag(digits):
     assert averaged.evaluate(digits).loss == plain.evaluate(digits).loss
 
 
+def test_a_group_has_its_own_limit_of_gradients(digits):
+    def weights(**settings):
+        trainer = tb.Trainer(classifier(), optimizer=tb.SGD(lr=0.1), **settings)
+        trainer.fit(digits)
+        return trainer.weights_sha256()
+
+    every = [tb.ParamGroup("*", clip_limit=1e-3)]
+    assert weights(clip=1.0, groups=every) == weights(clip=1e-3) != weights(clip=1.0)
+    assert weights(clip=1e-3, groups=[tb.ParamGroup("*", clip_limit=0.0)]) == weights()
+    with pytest.raises(ValueError, match="gradients are not clipped"):
+        weights(groups=every)
+
+
 def test_schedules_set_the_learning_rate(digits):
     schedule = tb.Schedule.warmup(2, tb.Schedule.cosine_annealing(max=0.1, decay_steps=6))
     rates = []

@@ -142,6 +142,8 @@ class ParamGroup:
         lr_scale: factor of the learning rate
         weight_decay: instead of the optimizer's
         l1, l2: penalties; gradients are those of the loss + l1 * sum(|p|) + l2 / 2 * sum(p^2)
+        clip_limit: instead of the limit of the trainer's clip; 0: these gradients are not limited,
+            and no part of the global norm
         frozen: not changed by this training; needs neither gradient nor optimizer state
     """
 
@@ -151,6 +153,7 @@ class ParamGroup:
     l1: float = 0.0
     l2: float = 0.0
     frozen: bool = False
+    clip_limit: float | None = None
 
 
 @dataclasses.dataclass(frozen=True)

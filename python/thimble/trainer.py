@@ -145,7 +145,7 @@ def _options(
     return _core.TrainerOptions(
         optimizer=_text(optimizer),
         schedule=schedule,
-        groups=[(g.pattern, g.lr_scale, g.weight_decay, g.l1, g.l2, g.frozen) for g in groups],
+        groups=[(g.pattern, g.lr_scale, g.weight_decay, g.l1, g.l2, g.clip_limit, g.frozen) for g in groups],
         objectives=[(o.loss, o.parameters, _text(o.optimizer or "")) for o in objectives],
         scheme=scheme_text(scheme),
         clip="none" if clip is None else clip.kind,

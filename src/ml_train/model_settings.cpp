@@ -28,6 +28,7 @@ constexpr Property kTrain[] = {
     {"continue_train", Kind::boolean, "false"},
     {"memory_optimization", Kind::boolean, "true"},
     {"memory_budget", Kind::text},
+    {"micro_batches", Kind::text, "1"},
     {"memory_swap", Kind::boolean, "false"},
     {"memory_swap_path", Kind::text},
     {"memory_swap_lookahead", Kind::count, "0"},
@@ -77,19 +78,49 @@ int64_t bytes_of(const std::string& text) {
   return static_cast<int64_t>(bytes);
 }
 
-// Weight decay per weight: in the gradient, or for AdamW apart from it.
-std::vector<ParamGroup> groups_of(const WeightStore& weights, bool decouples) {
+// clip_grad_by_norm of layers: the limit of each of their weights.
+using Limits = std::map<const Weight*, double>;
+
+Limits limits_of(const std::vector<Node>& nodes) {
+  Limits limits;
+  for (const Node& node : nodes) {
+    const double limit = node.layer->props().real("clip_grad_by_norm");
+    if (!(limit > 0.0)) continue;
+    for (const Weight* weight : node.layer->weights()) {
+      if (weight->trainable) limits[weight] = limit;
+    }
+  }
+  return limits;
+}
+
+// "auto" is 0.
+int64_t micro_batches_of(const std::string& text) {
+  if (lower(text) == "auto") return 0;
+  constexpr size_t kMostDigits = 9;
+  const bool is_count = !text.empty() && text.size() <= kMostDigits && text[0] != '0' &&
+                        text.find_first_not_of("0123456789") == std::string::npos;
+  if (!is_count) {
+    throw std::invalid_argument("[model] micro_batches=" + text +
+                                ": expected a whole number from 1, or auto");
+  }
+  return std::stoll(text);
+}
+
+// Weight decay per weight: in the gradient, or for AdamW apart from it. With limits, weights that
+// have none are not limited.
+std::vector<ParamGroup> groups_of(const WeightStore& weights, bool decouples,
+                                  const Limits& limits) {
   std::vector<ParamGroup> groups;
   for (const auto& weight : weights.all()) {
-    if (!weight->trainable || weight->decay == 0.0) continue;
+    const auto limit = limits.find(weight.get());
+    if (!weight->trainable || (weight->decay == 0.0 && limit == limits.end())) continue;
     ParamGroup group{.pattern = weight->name};
-    if (decouples) {
-      group.weight_decay = weight->decay;
-    } else {
-      group.l2 = weight->decay;
-    }
+    if (weight->decay != 0.0 && decouples) group.weight_decay = weight->decay;
+    if (!decouples) group.l2 = weight->decay;
+    if (!limits.empty()) group.clip_limit = limit == limits.end() ? 0.0 : limit->second;
     groups.push_back(group);
   }
+  if (!limits.empty()) groups.push_back({.pattern = "*", .clip_limit = 0.0});
   return groups;
 }
 
@@ -97,6 +128,7 @@ std::vector<ParamGroup> groups_of(const WeightStore& weights, bool decouples) {
 
 void ModelNode::set_property(const std::string& key, const std::string& value) {
   if (key == "memory_budget") static_cast<void>(bytes_of(value));
+  if (key == "micro_batches") static_cast<void>(micro_batches_of(value));
   if (key == "model_tensor_type") {
     if (!half_tensors(value)) {
       throw nntrainer::exception::not_supported(
@@ -131,39 +163,11 @@ NetworkSettings ModelNode::settings() const {
   return settings;
 }
 
-namespace {
-
-// One limit for the norm of all gradients. Throws where layers differ.
-double clip_of(const PropertySet& model, const std::vector<Node>& nodes) {
-  if (model.given("clip_grad_by_norm")) return model.real("clip_grad_by_norm");
-  double limit = 0.0;
-  bool some = false;
-  bool all = true;
-  for (const Node& node : nodes) {
-    const auto& weights = node.layer->weights();
-    if (std::none_of(weights.begin(), weights.end(), [](const Weight* w) { return w->trainable; }))
-      continue;
-    const PropertySet& props = node.layer->props();
-    const double own = props.real("clip_grad_by_norm");
-    all = all && props.given("clip_grad_by_norm") && (!some || own == limit);
-    some = some || props.given("clip_grad_by_norm");
-    limit = std::max(limit, own);
-  }
-  if (some && !all) {
-    throw std::invalid_argument(
-        "[model] clip_grad_by_norm of some layers alone, or of different values, is not offered: "
-        "set it on the model");
-  }
-  return limit;
-}
-
-}  // namespace
-
 std::vector<std::string> ModelNode::training_settings() const {
   std::vector<std::string> values;
-  for (const char* key :
-       {"batch_size", "threads", "memory_budget", "memory_swap", "memory_swap_path", "fsu",
-        "fsu_path", "model_tensor_type", "loss_scale", "clip_grad_by_norm"})
+  for (const char* key : {"batch_size", "threads", "memory_budget", "micro_batches", "memory_swap",
+                          "memory_swap_path", "fsu", "fsu_path", "model_tensor_type", "loss_scale",
+                          "clip_grad_by_norm"})
     values.push_back(props_.choice(key));
   return values;
 }
@@ -173,10 +177,12 @@ TrainerOptions ModelNode::trainer_options() const {
   if (optimizer_) {
     options.optimizer = optimizer_->optimizer();
     options.schedule = optimizer_->schedule();
-    options.groups = groups_of(*weights_, optimizer_->decouples_decay());
-  }
-  if (const double limit = clip_of(props_, nodes_); limit > 0.0) {
-    options.clip = GradientClip::by_global_norm(limit);
+    const bool is_limited = props_.given("clip_grad_by_norm");
+    const Limits limits = is_limited ? Limits() : limits_of(nodes_);
+    options.groups = groups_of(*weights_, optimizer_->decouples_decay(), limits);
+    // With limits of layers, each group says its own.
+    const double limit = limits.empty() ? props_.real("clip_grad_by_norm") : 1.0;
+    if (limit > 0.0) options.clip = GradientClip::by_global_norm(limit);
   }
   if (half_tensors(props_.choice("model_tensor_type"))->activations) {
     options.precision = DType::f16;
@@ -189,6 +195,7 @@ TrainerOptions ModelNode::trainer_options() const {
   options.threads = static_cast<int>(props_.count("threads"));
   if (props_.given("memory_budget"))
     options.memory_budget = bytes_of(props_.choice("memory_budget"));
+  options.micro_batches = micro_batches_of(props_.choice("micro_batches"));
   options.swap = Swap::never;
   if (props_.boolean("memory_swap") || props_.boolean("fsu")) {
     options.swap = Swap::automatic;

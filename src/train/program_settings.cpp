@@ -58,12 +58,14 @@ void write_groups(const std::vector<ParamGroup>& groups, program::ByteWriter& to
     to.real(group.weight_decay.value_or(0.0));
     to.real(group.l1);
     to.real(group.l2);
+    to.flag(group.clip_limit.has_value());
+    to.real(group.clip_limit.value_or(0.0));
     to.flag(group.frozen);
   }
 }
 
 std::vector<ParamGroup> read_groups(program::ByteReader& from) {
-  constexpr size_t kLeastGroup = 7 * 8;
+  constexpr size_t kLeastGroup = 9 * 8;
   std::vector<ParamGroup> groups(from.count("groups of parameters", kLeastGroup));
   for (ParamGroup& group : groups) {
     group.pattern = from.text("pattern of a group");
@@ -73,6 +75,9 @@ std::vector<ParamGroup> read_groups(program::ByteReader& from) {
     if (has_decay) group.weight_decay = decay;
     group.l1 = from.real("l1 of a group");
     group.l2 = from.real("l2 of a group");
+    const bool has_limit = from.flag("whether a group has a limit of gradients");
+    const double limit = from.real("limit of a group's gradients");
+    if (has_limit) group.clip_limit = limit;
     group.frozen = from.flag("whether a group is frozen");
   }
   return groups;

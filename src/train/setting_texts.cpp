@@ -33,6 +33,7 @@ std::string text_of(const std::vector<ParamGroup>& groups) {
     if (group.weight_decay) text += fmt::format(" weight_decay={}", *group.weight_decay);
     if (group.l1 != 0.0) text += fmt::format(" l1={}", group.l1);
     if (group.l2 != 0.0) text += fmt::format(" l2={}", group.l2);
+    if (group.clip_limit) text += fmt::format(" clip_limit={}", *group.clip_limit);
   }
   return text.empty() ? "none" : text;
 }

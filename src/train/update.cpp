@@ -84,8 +84,8 @@ const ParamGroup* group_of(const std::vector<ParamGroup>& groups, const std::str
 }
 
 void check_groups(const ir::Graph& graph, std::span<const autodiff::Gradient> gradients,
-                  const std::vector<ParamGroup>& groups) {
-  for (const ParamGroup& group : groups) {
+                  const UpdateOptions& options) {
+  for (const ParamGroup& group : options.groups) {
     const auto where = "parameter group " + group.pattern;
     if (!(group.lr_scale >= 0.0) || !std::isfinite(group.lr_scale)) {
       throw Error(where, fmt::format("lr_scale must not be negative, got {}", group.lr_scale));
@@ -93,6 +93,15 @@ void check_groups(const ir::Graph& graph, std::span<const autodiff::Gradient> gr
     for (const double penalty : {group.l1, group.l2}) {
       if (penalty >= 0.0 && std::isfinite(penalty)) continue;
       throw Error(where, fmt::format("l1 and l2 must not be negative, got {}", penalty));
+    }
+    if (group.clip_limit) {
+      if (!(*group.clip_limit >= 0.0) || !std::isfinite(*group.clip_limit)) {
+        throw Error(where,
+                    fmt::format("clip_limit must not be negative, got {}", *group.clip_limit));
+      }
+      if (options.clip.kind == GradientClip::Kind::none) {
+        throw Error(where, "has a clip_limit, but gradients are not clipped; say how in clip");
+      }
     }
     bool matches = false;
     for (const autodiff::Gradient& gradient : gradients) {
@@ -115,7 +124,14 @@ void regularize(ir::Graph& graph, std::vector<Trained>& all,
   }
 }
 
-void limit(ir::Graph& graph, std::vector<Trained>& all, const GradientClip& clip) {
+// Of a parameter's gradient; 0: none.
+double limit_of(const Value& param, const UpdateOptions& options) {
+  const ParamGroup* const group = group_of(options.groups, param.name());
+  return group == nullptr ? options.clip.limit : group->clip_limit.value_or(options.clip.limit);
+}
+
+void limit(ir::Graph& graph, std::vector<Trained>& all, const UpdateOptions& options) {
+  const GradientClip& clip = options.clip;
   if (clip.kind == GradientClip::Kind::none) return;
   if (!(clip.limit > 0.0)) {
     throw Error("gradient clip", fmt::format("the limit must be above 0, got {}", clip.limit));
@@ -123,18 +139,21 @@ void limit(ir::Graph& graph, std::vector<Trained>& all, const GradientClip& clip
   Value squares;
   if (clip.kind == GradientClip::Kind::global_norm) {
     for (const Trained& t : all) {
+      if (limit_of(t.param, options) == 0.0) continue;
       const GradientScope scope(graph, t.layer);
       squares = ops::squared_norm(t.grad, squares);
     }
   }
   for (Trained& t : all) {
+    const double most = limit_of(t.param, options);
+    if (most == 0.0) continue;
     const GradientScope scope(graph, t.layer);
     if (clip.kind == GradientClip::Kind::value) {
-      t.grad = ops::within_limit(t.grad, clip.limit);
+      t.grad = ops::within_limit(t.grad, most);
       continue;
     }
     if (clip.kind == GradientClip::Kind::tensor_norm) squares = ops::squared_norm(t.grad);
-    t.grad = ops::within_norm(t.grad, squares, clip.limit);
+    t.grad = ops::within_norm(t.grad, squares, most);
   }
 }
 
@@ -273,7 +292,7 @@ void update(ir::Graph& graph, std::vector<Trained> all, const UpdateOptions& opt
     if (is_whole(t.param)) check_whole(t.param, group_of(options.groups, t.param.name()), options);
   }
   regularize(graph, all, options.groups);
-  limit(graph, all, options.clip);
+  limit(graph, all, options);
   Rates rates(graph);
   for (const Trained& t : all) {
     const ParamGroup* group = group_of(options.groups, t.param.name());
@@ -349,7 +368,7 @@ void freeze_groups(ir::Graph& graph, const std::vector<ParamGroup>& groups) {
 
 void append_updates(ir::Graph& graph, std::span<const autodiff::Gradient> gradients,
                     const UpdateOptions& options) {
-  check_groups(graph, gradients, options.groups);
+  check_groups(graph, gradients, options);
   update(graph, trained_of(graph, gradients), options);
 }
 
@@ -366,7 +385,7 @@ void append_accumulation(ir::Graph& graph, std::span<const autodiff::Gradient> g
 void append_accumulated_updates(ir::Graph& graph, std::span<const autodiff::Gradient> gradients,
                                 const UpdateOptions& options, double weight) {
   check_weight(weight);
-  check_groups(graph, gradients, options.groups);
+  check_groups(graph, gradients, options);
   const Value total = graph.scalar(kTotalWeightName, DType::f32);
   std::vector<Trained> all = trained_of(graph, gradients);
   for (Trained& t : all) {

@@ -312,6 +312,46 @@ TEST(ml_train_model, keeps_a_memory_budget_without_changing_a_bit) {
   EXPECT_THROW(createModel(ModelType::NEURAL_NET, {"memory_budget=much"}), std::exception);
 }
 
+// The same training to rounding, in less memory.
+TEST(ml_train_model, trains_in_micro_batches) {
+  constexpr size_t kSamples = 256;
+  Samples samples = small_samples(kSamples);
+  const auto model_of = [&](const std::string& parts, const std::string& budget) {
+    auto model = small_model("sgd", {"batch_size=256", "micro_batches=" + parts});
+    model->setProperty({"memory_budget=" + budget});
+    model->setDataset(DatasetModeType::MODE_TRAIN, dataset_of(samples));
+    return model;
+  };
+  std::vector<std::string> least;
+  for (const std::string parts : {"1", "4", "auto"}) {
+    const std::string refusal = message_of([&] { model_of(parts, "1")->train(); });
+    const std::string words = "Nearest budget that works: ";
+    const size_t at = refusal.find(words);
+    ASSERT_NE(at, std::string::npos) << refusal;
+    least.push_back(std::to_string(std::stoll(refusal.substr(at + words.size()))));
+  }
+  EXPECT_LT(std::stoll(least[1]), std::stoll(least[0]));
+  EXPECT_LE(std::stoll(least[2]), std::stoll(least[1]));
+  EXPECT_THROW(model_of("1", least[1])->train(), std::exception);
+  std::vector<std::vector<float>> weights;
+  for (const auto& [parts, budget] :
+       {std::pair{"1", least[0]}, {"4", least[1]}, {"auto", least[2]}}) {
+    auto model = model_of(parts, budget);
+    trained(*model, samples, {"epochs=2"});
+    weights.push_back(weights_of(*model));
+  }
+  for (size_t i = 0; i < weights[0].size(); ++i) {
+    EXPECT_NEAR(weights[1][i], weights[0][i], 1e-5);
+    EXPECT_NEAR(weights[2][i], weights[0][i], 1e-5);
+  }
+  for (const std::string wrong : {"0", "-1", "2x", "many"}) {
+    EXPECT_NE(message_of([&] {
+                createModel(ModelType::NEURAL_NET, {"micro_batches=" + wrong});
+              }).find("expected a whole number from 1, or auto"),
+              std::string::npos);
+  }
+}
+
 // Activations and gradients of 16 bits: the same training to their rounding.
 TEST(ml_train_model, trains_with_tensors_of_16_bits) {
   std::vector<std::vector<float>> weights;

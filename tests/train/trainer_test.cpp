@@ -264,8 +264,12 @@ TEST(trainer, names_the_setting_in_which_a_resumed_run_differs) {
        "\"value 1\", this run has \"tensor_norm 1\""},
       {[](TrainerOptions& o) { o.groups = {{.pattern = "conv.*", .frozen = true}}; }, nothing,
        "made with groups (on the command line --freeze) \"conv.* frozen\", this run has \"none\""},
-      {nothing, [](TrainerOptions& o) { o.groups = {{.pattern = "conv.*", .lr_scale = 0.5}}; },
-       "\"none\", this run has \"conv.* lr_scale=0.5\""},
+      {[](TrainerOptions& o) { o.clip = GradientClip::by_value(1); },
+       [](TrainerOptions& o) {
+         o.clip = GradientClip::by_value(1);
+         o.groups = {{.pattern = "conv.*", .lr_scale = 0.5, .clip_limit = 2}};
+       },
+       "\"none\", this run has \"conv.* lr_scale=0.5 clip_limit=2\""},
   };
   for (const auto& [saved, resumed, said] : cases) {
     TrainerOptions before = options();

@@ -257,6 +257,31 @@ TEST(update, clips_gradients_as_pytorch_does) {
   }
 }
 
+// The norm of the gradients that are limited is 5.
+TEST(update, limits_gradients_of_groups_on_their_own) {
+  const auto updated = [](const GradientClip& clip, double second) {
+    GivenGradients model(Shapes{{1}, {1}, {2}});
+    append_updates(
+        model.graph, model.gradients,
+        {.optimizer = SGD{},
+         .groups = {{.pattern = "w1", .clip_limit = second}, {.pattern = "w2", .clip_limit = 0.0}},
+         .clip = clip});
+    Stepper stepper({&model.graph});
+    stepper.set<float>("g0", {-3.0F});
+    stepper.set<float>("g1", {-4.0F});
+    stepper.set<float>("g2", {-5.0F, -12.0F});
+    stepper.set<float>(kLearningRateName, {1.0F});
+    stepper.set<int32_t>(kUpdateNumberName, {1});
+    EXPECT_TRUE(stepper.run());
+    EXPECT_EQ(stepper.stored("w2"), (std::vector<float>{5.0F, 12.0F}));
+    return std::vector<float>{stepper.stored("w0")[0], stepper.stored("w1")[0]};
+  };
+  expect_close(updated(GradientClip::by_global_norm(1.0), 2.5), {0.6F, 2.0F}, 1e-6, 0.0, "norm");
+  expect_close(updated(GradientClip::by_global_norm(1.0), 6.0), {0.6F, 4.0F}, 1e-6, 0.0, "wide");
+  expect_close(updated(GradientClip::by_tensor_norm(1.0), 2.5), {1.0F, 2.5F}, 1e-6, 0.0, "each");
+  expect_close(updated(GradientClip::by_value(1.0), 2.5), {1.0F, 2.5F}, 1e-6, 0.0, "value");
+}
+
 TEST(update, keeps_nan_when_clipping) {
   for (const GradientClip& clip : {GradientClip::by_value(1.0), GradientClip::by_tensor_norm(1.0),
                                    GradientClip::by_global_norm(1.0)}) {
@@ -291,6 +316,11 @@ TEST(update, refuses_invalid_groups_and_limits) {
               HasSubstr("weight_decay must not be negative"));
   EXPECT_THAT(message({.groups = {{.pattern = "*", .l1 = -1.0}}}),
               HasSubstr("l1 and l2 must not be negative, got -1"));
+  EXPECT_THAT(message({.groups = {{.pattern = "*", .clip_limit = -1.0}},
+                       .clip = GradientClip::by_value(1.0)}),
+              HasSubstr("clip_limit must not be negative, got -1"));
+  EXPECT_THAT(message({.groups = {{.pattern = "*", .clip_limit = 1.0}}}),
+              HasSubstr("gradients are not clipped; say how in clip"));
   EXPECT_THAT(message({.ema_decay = 1.0}), HasSubstr("must be at least 0 and below 1, got 1"));
   EXPECT_THAT(message({.clip = GradientClip::by_value(0.0)}),
               HasSubstr("limit must be above 0, got 0"));
