@@ -125,6 +125,15 @@ else
     [ "$status" -eq 0 ] || tail -n 20 "$work/found"
     verdict "exported training on $board" "$status"
   done
+  "$thimble" export-c vae --batch 1 --optimizer sgd --test-steps 1 --out "$work/vae" >"$work/found" 2>&1 ||
+    cat "$work/found"
+  for board in "${ran[@]}"; do
+    case $board in m7 | m55) ;; *) continue ;; esac
+    "$root/scripts/qemu.sh" "$work/vae" --board "$board" --out "$work/$board" >"$work/found" 2>&1
+    status=$?
+    [ "$status" -eq 0 ] || tail -n 20 "$work/found"
+    verdict "exported training of vae on $board" "$status"
+  done
 
   # int8 weights, all of them trained; Cortex-M also with the instructions of its DSP extension and of Helium.
   {

@@ -1,8 +1,9 @@
-// Any text as a schedule, as an optimizer and as a scheme: one whose own text means the same, or an
-// Error.
+// Any text as a schedule, as an optimizer, as a scheme and as contributions of parts: one whose own
+// text means the same, or an Error.
 #include <thimble/error.h>
 #include <thimble/optimizers.h>
 #include <thimble/schedule.h>
+#include <thimble/scheme_search.h>
 #include <thimble/update_scheme.h>
 
 #include <cmath>
@@ -28,11 +29,16 @@ void parse_scheme(std::string_view text) {
   if (thimble::UpdateScheme::parse(scheme.text()) != scheme) std::abort();
 }
 
+void parse_contributions(std::string_view text) {
+  const std::string said = thimble::Contributions::parse(text, "parts").text();
+  if (thimble::Contributions::parse(said, "parts").text() != said) std::abort();
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  for (const auto parse : {parse_schedule, parse_optimizer, parse_scheme}) {
+  for (const auto parse : {parse_schedule, parse_optimizer, parse_scheme, parse_contributions}) {
     try {
       parse(text);
     } catch (const thimble::Error&) {
