@@ -37,11 +37,15 @@ class SumOfVectors {
     const double b = 0x1p20 * unit * real(d.b_factor) * sign;
     a_step_ = static_cast<float>(a);
     b_step_ = static_cast<float>(b);
-    start_ = static_cast<float>(-a * d.a_zero_point - b * d.b_zero_point);
+    const double start = d.out.zero_point - a * d.a_zero_point - b * d.b_zero_point;
+    start_ = static_cast<float>(start);
     // Of fixed point: each operand within a unit, then half a unit of the first rounding. Of float:
-    // what its few roundings change in numbers that the sum of both cannot exceed.
-    const double error =
-        2 * unit + std::ldexp(0.5, d.y_factor.shift) + 0x1p-21 * 256 * (std::abs(a) + std::abs(b));
+    // what the constants lost, and a rounding of the first sum and of the second one, which is
+    // below 256 where the bounds do not decide.
+    const double error = 2 * unit + std::ldexp(0.5, d.y_factor.shift) +  //
+                         128 * std::abs(a - a_step_) + 128 * std::abs(b - b_step_) +
+                         std::abs(start - start_) +
+                         0x1p-24 * (128 * std::abs(a) + std::abs(start)) + 0x1p-17;
     constexpr double kMostError = 0x1p-10;  // few sums lie so near to a boundary
     in_float_ = error < kMostError;
     sure_rest_ = static_cast<float>(0.5 - error);
@@ -57,6 +61,12 @@ class SumOfVectors {
     store(hn::Add(sum, hn::Set(d, d_.out.zero_point)), y);
   }
 
+  // Elements [0, n). Called on a copy: the address of the object is then not known elsewhere.
+  HWY_NOINLINE void add_all(int8_t* y, const int8_t* a, const int8_t* b, ptrdiff_t n) const {
+    const auto step = static_cast<ptrdiff_t>(lanes());
+    for (ptrdiff_t i = 0; i < n; i += step) add(y + i, a + i, b + i);
+  }
+
   // How many elements add_nearly takes, or 0 where it has not the precision.
   [[nodiscard]] ptrdiff_t step() const {
     return in_float_ ? kVectors * static_cast<ptrdiff_t>(lanes()) : 0;
@@ -67,13 +77,35 @@ class SumOfVectors {
   HWY_INLINE bool add_nearly(int8_t* y, const int8_t* a, const int8_t* b) const {
 #if HWY_TARGET == HWY_SCALAR
     return static_cast<void>(y), static_cast<void>(a), static_cast<void>(b), false;
+#elif HWY_TARGET == HWY_AVX3
+    constexpr int kLargest = 0b1011;  // of absolute values
+    const auto load = [](const int8_t* from) HWY_ATTR {
+      const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+      return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(bytes));
+    };
+    __m512 most = _mm512_setzero_ps();
+    const auto sum = [&](ptrdiff_t i) HWY_ATTR {
+      const __m512 left = _mm512_fmadd_ps(load(a + i), _mm512_set1_ps(a_step_),  //
+                                          _mm512_set1_ps(start_));
+      const __m512 real = _mm512_fmadd_ps(load(b + i), _mm512_set1_ps(b_step_), left);
+      most = _mm512_range_ps(most, _mm512_reduce_ps(real, 0), kLargest);
+      return _mm512_cvtps_epi32(real);
+    };
+    const __m512i sums[kVectors] = {sum(0), sum(16), sum(32), sum(48)};
+    if (_mm512_cmp_ps_mask(most, _mm512_set1_ps(sure_rest_), _CMP_GT_OQ) != 0) return false;
+    const __m512i bytes = _mm512_packs_epi16(_mm512_packs_epi32(sums[0], sums[1]),
+                                             _mm512_packs_epi32(sums[2], sums[3]));
+    const __m512i order = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
+    const __m512i bounded =
+        _mm512_max_epi8(_mm512_min_epi8(bytes, _mm512_set1_epi8(static_cast<char>(d_.out.high))),
+                        _mm512_set1_epi8(static_cast<char>(d_.out.low)));
+    _mm512_storeu_si512(y, _mm512_permutexvar_epi32(order, bounded));
+    return true;
 #else
     const F32 f;
     const I32 d;
     // Adding it rounds a number to an integer, which the lowest bits then hold.
     const auto rounder = hn::Set(f, 0x1.8p23F);
-    const VecI less =
-        hn::Sub(hn::BitCast(d, rounder), hn::Set(d, static_cast<int32_t>(d_.out.zero_point)));
     auto most = hn::Zero(f);
     const auto step = static_cast<ptrdiff_t>(lanes());
     const auto sum = [&](ptrdiff_t i) HWY_ATTR {
@@ -83,7 +115,7 @@ class SumOfVectors {
                                    hn::MulAdd(left, hn::Set(f, a_step_), hn::Set(f, start_)));
       const auto rounded = hn::Add(real, rounder);
       most = hn::Max(most, hn::Abs(hn::Sub(real, hn::Sub(rounded, rounder))));
-      return hn::Sub(hn::BitCast(d, rounded), less);
+      return hn::Sub(hn::BitCast(d, rounded), hn::BitCast(d, rounder));
     };
     const VecI sums[kVectors] = {sum(0), sum(step), sum(2 * step), sum(3 * step)};
     if (!hn::AllFalse(f, hn::Gt(most, hn::Set(f, sure_rest_)))) return false;
@@ -149,7 +181,7 @@ ptrdiff_t quantized_sum_target(int8_t* y, const int8_t* a, const int8_t* b, ptrd
   ptrdiff_t i = 0;
   for (const ptrdiff_t step = sum.step(); step > 0 && i + step <= n; i += step) {
     if (HWY_LIKELY(sum.add_nearly(y + i, a + i, b + i))) continue;
-    for (ptrdiff_t k = i; k < i + step; k += lanes) sum.add(y + k, a + k, b + k);
+    SumOfVectors(sum).add_all(y + i, a + i, b + i, step);
   }
   for (; i + lanes <= n; i += lanes) sum.add(y + i, a + i, b + i);
   return i;
