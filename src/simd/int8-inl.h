@@ -36,6 +36,10 @@ class Finish {
         high_(static_cast<float>(result.out.high - result.out.zero_point)) {}
 
   [[nodiscard]] HWY_INLINE bool goes_one_by_one() const { return one_by_one_; }
+  [[nodiscard]] const quantized_result& out() const { return result_.out; }
+  [[nodiscard]] bool is_fixed() const { return is_fixed_; }
+  // Whether sums times factors in float are the results, or tell where they may not be.
+  [[nodiscard]] bool is_quick() const { return folds_ && (only_scales_ || in_float_); }
 
   // k: the position in the scratch; first: its channel, of factors; count: channels stored.
   HWY_INLINE void store(VecI sum, int8_t* to, int k, int first, int count) const {
@@ -51,9 +55,63 @@ class Finish {
   }
 
 #if HWY_TARGET == HWY_AVX3
+  // What results without their zero point become.
+  struct Bounds {
+    explicit Bounds(const quantized_result& out)
+        : zero(_mm512_set1_epi16(static_cast<int16_t>(out.zero_point))),
+          low(_mm512_set1_epi8(static_cast<char>(out.low))),
+          high(_mm512_set1_epi8(static_cast<char>(out.high))) {}
+    __m512i zero, low, high;
+  };
+  // int8 of four vectors: in every 16 bytes, 4 of each.
+  static HWY_INLINE __m512i pack(const __m512i* y, const Bounds& bounds) {
+    const __m512i low = _mm512_adds_epi16(_mm512_packs_epi32(y[0], y[1]), bounds.zero);
+    const __m512i high = _mm512_adds_epi16(_mm512_packs_epi32(y[2], y[3]), bounds.zero);
+    const __m512i all = _mm512_packs_epi16(low, high);
+    return _mm512_max_epi8(_mm512_min_epi8(all, bounds.high), bounds.low);
+  }
+  // Brings the results of pack() into the order of the vectors.
+  static HWY_INLINE __m512i order() {
+    return _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
+  }
+
+  // quantized_times in float: the integer nearest to v * scale + nudge, with the sign of v, where
+  // scale is multiplier * 2^(shift - 31); the nudge is what the first of the two roundings, halves
+  // up, adds to the second one. The float differs from that number by less than 2^-14 where it is
+  // below 256, and beyond, the bounds decide. rest: its distance to the integer.
+  static HWY_INLINE __m512i nearly_fixed(__m512i v, __m512 scale, __m512i nudge, __m512& rest) {
+    constexpr int kOr = 0xEA;  // (a & b) | c
+    const __m512 real = _mm512_cvtepi32_ps(v);
+    const __m512i sign = _mm512_set1_epi32(INT32_MIN);
+    const __m512 toward =
+        _mm512_castsi512_ps(_mm512_ternarylogic_epi32(_mm512_castps_si512(real), sign, nudge, kOr));
+    const __m512 scaled = _mm512_fmadd_ps(real, scale, toward);
+    rest = _mm512_reduce_ps(scaled, 0);
+    return _mm512_cvtps_epi32(scaled);
+  }
+  // Whether one of these distances is so large that its integer may be wrong.
+  template <int kVectors>
+  static HWY_INLINE bool is_unsure(const __m512* rest) {
+    const auto largest = [](__m512 a, __m512 b) HWY_ATTR {
+      return _mm512_range_ps(a, b, 0b1011);  // of absolute values
+    };
+    __m512 most = largest(rest[0], rest[kVectors - 1]);
+    if constexpr (kVectors > 2) most = largest(most, largest(rest[1], rest[2]));
+    constexpr float kSure = 0.5F - 0x1p-14F;
+    return _mm512_cmp_ps_mask(most, _mm512_set1_ps(kSure), _CMP_GT_OQ) != 0;
+  }
+
   // Four vectors whose channels are interleaved (int8_channel_at); k: the position of the first.
   HWY_INLINE void store_wide(const VecI* sums, int8_t* to, int k) const {
     _mm512_storeu_si512(to, narrow<4, kInt8MostLanes, true>(sums, k));
+  }
+  // The results of four vectors at these positions in fixed point, in this order.
+  HWY_NOINLINE __m512i exact_bytes(__m512i sum0, __m512i sum1, __m512i sum2, __m512i sum3,
+                                   int position0, int position1, int position2,
+                                   int position3) const {
+    const __m512i y[4] = {rounded(VecI{sum0}, position0).raw, rounded(VecI{sum1}, position1).raw,
+                          rounded(VecI{sum2}, position2).raw, rounded(VecI{sum3}, position3).raw};
+    return _mm512_permutexvar_epi32(order(), pack(y, Bounds(result_.out)));
   }
   // `count` channels of four pixels of a vector; to: their results, channel: of the vector there,
   // k: its position.
@@ -145,10 +203,6 @@ class Finish {
     if (count == kInt8MostLanes) return store_16(v, to);
     _mm_mask_storeu_epi8(to, static_cast<__mmask16>((1U << count) - 1), v);
   }
-  // Brings the results of narrow() into the order of the vectors.
-  static HWY_INLINE __m512i order() {
-    return _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
-  }
   // Results of up to four vectors: in every 16 bytes, 4 of each. kStep: between their positions.
   // kInlined: no call, which is faster and takes much longer to compile.
   template <int kVectors, int kStep = kInt8MostLanes, bool kInlined = false>
@@ -167,11 +221,14 @@ class Finish {
       for (int v = 0; v < kVectors; ++v) {
         whole[v] = folds_ ? sums[v] : add_bias(sums[v], k + v * kStep);
       }
-      __m512 rest = _mm512_setzero_ps();  // the largest, of each lane
+      __m512 rest[kVectors];
       THIMBLE_UNROLL
-      for (int v = 0; v < kVectors; ++v) y[v] = nearly_fixed(whole[v].raw, k + v * kStep, rest);
-      // Some results may lie beside the boundary between two integers.
-      if (HWY_UNLIKELY(_mm512_cmp_ps_mask(rest, _mm512_set1_ps(kSureRest), _CMP_GT_OQ) != 0)) {
+      for (int v = 0; v < kVectors; ++v) {
+        const int at = k + v * kStep;
+        y[v] = nearly_fixed(whole[v].raw, _mm512_loadu_ps(s_.scale + at),
+                            _mm512_loadu_si512(s_.nudge + at), rest[v]);
+      }
+      if (HWY_UNLIKELY(is_unsure<kVectors>(rest))) {
         THIMBLE_UNROLL
         for (int v = 0; v < kVectors; ++v) y[v] = whole[v].raw;
         Finish(*this).fix_all<kVectors>(y, k, kStep);
@@ -187,31 +244,7 @@ class Finish {
     }
     THIMBLE_UNROLL
     for (int v = kVectors; v < 4; ++v) y[v] = y[kVectors - 1];
-    const __m512i zero = _mm512_set1_epi16(static_cast<int16_t>(result_.out.zero_point));
-    const __m512i low = _mm512_adds_epi16(_mm512_packs_epi32(y[0], y[1]), zero);
-    const __m512i high = _mm512_adds_epi16(_mm512_packs_epi32(y[2], y[3]), zero);
-    const __m512i all = _mm512_packs_epi16(low, high);
-    return _mm512_max_epi8(
-        _mm512_min_epi8(all, _mm512_set1_epi8(static_cast<char>(result_.out.high))),
-        _mm512_set1_epi8(static_cast<char>(result_.out.low)));
-  }
-  // quantized_times in float: the integer nearest to v * multiplier * 2^(shift - 31) + nudge, with
-  // the sign of v; the nudge is what the first of the two roundings, halves up, adds to the second
-  // one. The float differs from that number by less than 2^-14 where it is below 256, and beyond,
-  // the bounds decide. rest: takes up its distance to the integer. Where this exceeds kSureRest,
-  // the integer may be wrong.
-  static constexpr float kSureRest = 0.5F - 0x1p-14F;
-  HWY_INLINE __m512i nearly_fixed(__m512i v, int k, __m512& rest) const {
-    constexpr int kOr = 0xEA;         // (a & b) | c
-    constexpr int kLargest = 0b1011;  // of absolute values
-    const __m512 real = _mm512_cvtepi32_ps(v);
-    const __m512i sign = _mm512_set1_epi32(INT32_MIN);
-    const __m512i nudge = _mm512_loadu_si512(s_.nudge + k);
-    const __m512 toward =
-        _mm512_castsi512_ps(_mm512_ternarylogic_epi32(_mm512_castps_si512(real), sign, nudge, kOr));
-    const __m512 scaled = _mm512_fmadd_ps(real, _mm512_loadu_ps(s_.scale + k), toward);
-    rest = _mm512_range_ps(rest, _mm512_reduce_ps(scaled, 0), kLargest);
-    return _mm512_cvtps_epi32(scaled);
+    return pack(y, Bounds(result_.out));
   }
   template <int kVectors>
   HWY_NOINLINE void fix_all(__m512i* y, int k, int step) const {
