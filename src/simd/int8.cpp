@@ -28,6 +28,7 @@
 #include "simd/int8-inl.h"
 #include "simd/int8_block-inl.h"
 #include "simd/int8_depthwise-inl.h"
+#include "simd/int8_row-inl.h"
 #include "simd/int8_weights-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -70,24 +71,10 @@ void prepare(const int8_t* w, const int32_t* bias, const Int8Scratch& s,
   });
 }
 
-// A product of a row and prepared weights.
-template <class Words>
-void multiply_row(int8_t* y, const int8_t* x, const Int8Scratch& s, const conv_dims& d,
-                  const Int8Layout& layout, const Int8Result& result) {
-  const Int8Patch patch = int8_row_patch(d);
-  const Channels<Words> channels(d, layout, patch, 0);
-  const Convolution convolution{x, d, layout, patch, result.input_zero_point, true};
-  const Block<Words> block(convolution, y, reinterpret_cast<typename Words::Element*>(s.pixels));
-  multiply_panels(block, channels, s, 0, channels.panels(), Finish(result, s));
-}
-
 template <class Words>
 void convolve(int8_t* y, const int8_t* x, const int8_t* w, const int32_t* bias,
               const Int8Scratch& s, const conv_dims& d, const Int8Layout& layout,
               const Int8Result& result, parallel::ThreadPool& pool, Int8Part part) {
-  if (part == Int8Part::pixels && is_int8_row(d)) {
-    return multiply_row<Words>(y, x, s, d, layout, result);
-  }
   const int pixels = int8_block_pixels(d, part != Int8Part::both);
   const Int8Patch patch = int8_patch(d, pixels);
   const Int8Blocks blocks = int8_blocks(d, pixels);
@@ -151,12 +138,31 @@ void int8_conv_target(int8_t* y, const int8_t* x, const int8_t* w, const int32_t
   run(Pairs());
 }
 
+void int8_row_target(int8_t* y, const int8_t* x, void* prepared, void* workspace, int c, int k,
+                     const Int8Result& result, Int8Words words) {
+  const auto run = [&](auto kind) HWY_ATTR {
+    using Words = decltype(kind);
+    Int8Scratch scratch{};
+    Workspace weights(prepared);
+    carve_int8_row(weights, c, k, Words::kUnit, scratch);
+    auto* const cells = Workspace(workspace).take<typename Words::Element>(1);
+    Row<Words>(y, x, scratch, c, k, result, cells).multiply();
+  };
+#if THIMBLE_INT8_QUADS
+  if (words != Int8Words::pairs && int8_has_quads()) return run(Quads());
+#else
+  static_cast<void>(words);
+#endif
+  run(Pairs());
+}
+
 }  // namespace thimble::simd::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace thimble::simd {
 HWY_EXPORT(int8_conv_target);
+HWY_EXPORT(int8_row_target);
 HWY_EXPORT(int8_has_quads);
 
 bool int8_has(Int8Words words) {
@@ -241,9 +247,13 @@ int64_t int8_conv_prepared_workspace_bytes(const conv_dims& d, int threads) {
 void int8_conv_prepared(int8_t* y, const int8_t* x, const void* prepared, void* workspace,
                         const conv_dims& d, const Int8Result& result, parallel::ThreadPool& pool,
                         Int8Words words) {
+  void* const form = const_cast<void*>(prepared);  // which is read only
+  if (is_int8_row(d)) {
+    return HWY_DYNAMIC_DISPATCH(int8_row_target)(y, x, form, workspace, d.c, d.k, result, words);
+  }
   const conv_dims flat = int8_flattened(d);
   Int8Scratch scratch{};
-  Workspace weights(const_cast<void*>(prepared));  // which is read only
+  Workspace weights(form);
   carve_int8_weights(weights, flat, unit_of(words), scratch);
   Workspace own(workspace);
   carve_int8_pixels(own, flat, pool.threads(), true, scratch);

@@ -81,15 +81,6 @@ class Block {
     }
   }
 
-  // Of a row (is_int8_row).
-  Block(const Convolution& c, int8_t* y, Element* cells) : Block(c, cells) {
-    count_ = 1;
-    Words::copy(cells, c.x, c.d.c, c.zero);
-    fill(cells + c.d.c, Words::kUnit);
-    from_[0] = cells;
-    to_[0] = y;
-  }
-
   // The results of kVectors vectors of channels from number `vector` on.
   template <int kVectors>
   void multiply(const Channels<Words>& channels, const Int8Scratch& s, int vector,

@@ -206,13 +206,8 @@ struct Int8Scratch {
   int64_t worker_words;
 };
 
-// What depends on the weights, the bias and the factors alone. unit: numbers of a word.
-inline void carve_int8_weights(Workspace& own, const conv_dims& d, int unit, Int8Scratch& s) {
-  const bool depthwise = is_int8_depthwise(d);
-  const int64_t channels = round_up(depthwise ? d.k : d.k / d.groups, kInt8MostLanes);
-  const Int8Patch patch = is_int8_row(d) ? int8_row_patch(d) : int8_patch(d, kInt8Pixels);
-  const int64_t words =
-      depthwise ? int8_depthwise_words(d, unit) : patch.runs * divide_up(patch.length, unit);
+// words: of a channel.
+inline void carve_int8_channels(Workspace& own, int64_t channels, int64_t words, Int8Scratch& s) {
   s.weights = own.take<int32_t>(channels * words);
   s.start = own.take<int32_t>(channels);
   s.bias = own.take<int32_t>(channels);
@@ -221,6 +216,21 @@ inline void carve_int8_weights(Workspace& own, const conv_dims& d, int unit, Int
   s.shift = own.take<int32_t>(channels);
   s.nudge = own.take<float>(channels);
   s.factors = own.take<Int8Factors>(1);
+}
+
+// What depends on the weights, the bias and the factors alone. unit: numbers of a word.
+inline void carve_int8_weights(Workspace& own, const conv_dims& d, int unit, Int8Scratch& s) {
+  const bool depthwise = is_int8_depthwise(d);
+  const int64_t channels = round_up(depthwise ? d.k : d.k / d.groups, kInt8MostLanes);
+  const Int8Patch patch = is_int8_row(d) ? int8_row_patch(d) : int8_patch(d, kInt8Pixels);
+  const int64_t words =
+      depthwise ? int8_depthwise_words(d, unit) : patch.runs * divide_up(patch.length, unit);
+  carve_int8_channels(own, channels, words, s);
+}
+
+// The same of a row (is_int8_row) of c numbers and k results.
+inline void carve_int8_row(Workspace& own, int c, int k, int unit, Int8Scratch& s) {
+  carve_int8_channels(own, round_up(k, kInt8MostLanes), divide_up(c, unit), s);
 }
 
 inline void carve_int8_pixels(Workspace& own, const conv_dims& d, int threads, bool prepared,

@@ -43,6 +43,7 @@ conv_dims image(int n, int size, int c, int k, int window, int stride, int group
 
 conv_dims far_taps();
 conv_dims whole_image();
+conv_dims row(int c, int k);
 
 std::vector<conv_dims> sizes() {
   conv_dims dilated = image(1, 9, 5, 6, 3, 1, 1);
@@ -73,8 +74,15 @@ std::vector<conv_dims> sizes() {
       image(1, 50, 12, 80, 3, 2, 2),
       image(1, 41, 6, 20, 3, 2, 1),
       image(1, 98, 3, 8, 3, 1, 1),
+      image(1, 12, 16, 32, 3, 1, 1),
+      image(2, 9, 8, 48, 1, 2, 1),
       far_taps(),
       whole_image(),
+      row(7, 5),
+      row(70, 16),
+      row(33, 40),
+      row(64, 128),
+      row(130, 290),
   };
 }
 
@@ -96,6 +104,13 @@ conv_dims whole_image() {
   d.r = d.h;
   d.s = d.w;
   d.p = d.q = 1;
+  return d;
+}
+
+// A dense layer of one sample.
+conv_dims row(int c, int k) {
+  conv_dims d = image(1, 1, c, k, 1, 1, 1);
+  d.w = d.q = 1;
   return d;
 }
 
