@@ -52,6 +52,7 @@ class Block {
     const int64_t line = number / blocks.in_line();
     const int64_t start = number % blocks.in_line() * blocks.pixels;
     count_ = static_cast<int>(std::min<int64_t>(blocks.pixels, blocks.line - start));
+    in_eights_ = d.q % 8 == 0 && start % 8 == 0;
     const bool is_row = blocks.line == d.q;
     const int64_t image = is_row ? line / d.p : line;
     const int row = is_row ? static_cast<int>(line % d.p) : static_cast<int>(start / d.q);
@@ -202,7 +203,7 @@ class Block {
     }
   }
 
-  // The sums of the pixels [m, m + kRows).
+  // The sums of the pixels [m, m + kRows). More than eight must be in eights (in_eights_).
   template <int kVectors, int kRows>
   HWY_INLINE void accumulate(const Int8Scratch& s, int vector, const int32_t* HWY_RESTRICT b, int m,
                              VecI (*sums)[kVectors]) const {
@@ -213,9 +214,11 @@ class Block {
       THIMBLE_UNROLL
       for (int i = 0; i < kRows; ++i) sums[i][v] = start;
     }
-    const Element* rows[kRows];
+    constexpr int kAddresses = std::min(kRows, 8);
+    const Element* rows[kAddresses];
     THIMBLE_UNROLL
-    for (int i = 0; i < kRows; ++i) rows[i] = from_[m + i];
+    for (int i = 0; i < kAddresses; ++i) rows[i] = from_[m + i];
+    const ptrdiff_t further = kRows > 8 ? from_[m + 8] - from_[m] : 0;
     ptrdiff_t row = 0;
     ptrdiff_t run = 0;
     for (int left = taps_ * across_, in_row = across_; left > 0; --left) {
@@ -227,7 +230,8 @@ class Block {
         THIMBLE_UNROLL
         for (int i = 0; i < kRows; ++i) {
           int32_t word;
-          std::memcpy(&word, rows[i] + at, sizeof(word));
+          const ptrdiff_t place = i < 8 ? at : at + further;
+          std::memcpy(&word, rows[i % kAddresses] + place, sizeof(word));
           const VecI one = hn::Set(d, word);
           THIMBLE_UNROLL
           for (int v = 0; v < kVectors; ++v) sums[i][v] = Words::dot(sums[i][v], one, weights[v]);
@@ -249,8 +253,6 @@ class Block {
   HWY_NOINLINE int quick_tiles(const Channels<Words>& channels, const Int8Scratch& s, int vector,
                                const int32_t* weights, const Finish& finish) const {
     constexpr int kRows = tile_rows(kVectors);
-    constexpr int kGroups = kRows * kVectors / 4;
-    static_assert(kRows * kVectors % 4 == 0 && kGroups % 2 == 0 && kGroups <= 6);
     const QuickFinish<kFixed> quick(finish, s);
     typename QuickFinish<kFixed>::Factors factors[kVectors];
     int8_t* const* to = to_;
@@ -263,12 +265,12 @@ class Block {
     // Whether four vectors lie side by side.
     const bool all = in_a_row && (kVectors == 4 || (4 % kVectors == 0 && c_.is_dense &&
                                                     channels.count() == kVectors * lanes()));
-    int m = 0;
-    // A last tile of more than half its rows takes some of the one before again.
-    for (; count_ - m > kRows / 2 && count_ >= kRows; m += kRows) {
-      m = std::min(m, count_ - kRows);
-      VecI sums[kRows][kVectors];
-      accumulate<kVectors, kRows>(s, vector, weights, m, sums);
+    const auto tile = [&](auto tile_rows, int m) HWY_ATTR {
+      constexpr int kTileRows = decltype(tile_rows)::value;
+      constexpr int kGroups = kTileRows * kVectors / 4;
+      static_assert(kTileRows * kVectors % 4 == 0 && kGroups % 2 == 0 && kGroups <= 6);
+      VecI sums[kTileRows][kVectors];
+      accumulate<kVectors, kTileRows>(s, vector, weights, m, sums);
       // Of four vectors; group: their number.
       const auto store_four = [&](auto group) HWY_ATTR {
         constexpr int kFirst = 4 * decltype(group)::value;
@@ -295,6 +297,15 @@ class Block {
       store_four(Number<1>());
       if constexpr (kGroups > 2) store_four(Number<2>()), store_four(Number<3>());
       if constexpr (kGroups > 4) store_four(Number<4>()), store_four(Number<5>());
+    };
+    int m = 0;
+    if constexpr (kVectors == 1) {
+      for (; in_eights_ && m + 16 <= count_; m += 16) tile(Number<16>(), m);
+    }
+    // A last tile of more than half its rows takes some of the one before again.
+    for (; count_ - m > kRows / 2 && count_ >= kRows; m += kRows) {
+      m = std::min(m, count_ - kRows);
+      tile(Number<kRows>(), m);
     }
     return m;
   }
@@ -344,6 +355,7 @@ class Block {
   const Convolution& c_;
   Element* cells_;
   int count_;
+  bool in_eights_;          // each eight pixels are neighbours in a row
   int taps_;                // rows of a window
   int across_;              // runs of a row of the window
   ptrdiff_t down_, right_;  // between rows of a window, and between runs of a row

@@ -76,6 +76,8 @@ std::vector<conv_dims> sizes() {
       image(1, 98, 3, 8, 3, 1, 1),
       image(1, 12, 16, 32, 3, 1, 1),
       image(2, 9, 8, 48, 1, 2, 1),
+      image(2, 15, 3, 16, 3, 1, 1),
+      image(1, 31, 16, 16, 3, 1, 1),
       far_taps(),
       whole_image(),
       row(7, 5),
