@@ -59,8 +59,8 @@ void run_conv(const ConvPlan& plan, float* y, const float* x, const ConvWeights&
   if (is_depthwise(plan)) {
     const DepthwiseTables tables = carve_depthwise_tables(workspace, plan);
     conv_depthwise(plan, y, x, w, bias, tables, base + workspace.used(), pool);
-  } else if (prefers_winograd(plan)) {
-    conv_winograd(plan, y, x, w, bias, base + workspace.used(), pool);
+  } else if (winograd_size(plan) > 0) {
+    conv_winograd(plan, y, x, w, bias, workspace, base, pool);
   } else if (prefers_planes(plan)) {
     conv_planar(plan, y, x, w, bias, workspace, base, pool);
   } else {
@@ -93,8 +93,10 @@ int64_t workspace_bytes(const conv_dims& d, int threads, Planner planner) {
   if (is_depthwise(plan)) {
     carve_depthwise_tables(counter, plan);
     carve_depthwise_scratch(scratch, plan);
-  } else if (prefers_winograd(plan)) {
-    carve_winograd_scratch(scratch, split_winograd(plan, threads));
+  } else if (winograd_size(plan) > 0) {
+    const WinogradSplit split = split_winograd(plan, threads);
+    carve_winograd_weights(counter, plan, split);
+    carve_winograd_scratch(scratch, split);
   } else if (prefers_planes(plan)) {
     const PlanarShape shape = planar_shape(plan, planar_result_planes(plan));
     carve_planar_tables(counter, plan, shape, planar_out_channels(plan));

@@ -1,6 +1,6 @@
 // Winograd convolution; see winograd.h. A tile's results are A^T ((G w G^T) * (B^T x
 // B)) A with the element-wise product *, summed over input channels by one matrix product for each
-// of the 16 points. Included once per vector target.
+// point. Included once per vector target.
 
 #if defined(THIMBLE_SIMD_WINOGRAD_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef THIMBLE_SIMD_WINOGRAD_INL_H_
@@ -26,10 +26,11 @@ struct WinogradJob {
   float* y;
   const float* x;
   ConvWeights w;
-  const float* bias;  // of the first output channel of the task, or null
+  const float* bias;  // of all output channels, or null
   int64_t first_tile;
   int tiles;
   int column, columns;  // output channels
+  float* kept;          // transformed weights of these channels, or null; see WinogradSplit
 };
 
 // Some of the task's output channels, whose weights are held at once.
@@ -60,73 +61,87 @@ inline void pack_tap(const ConvPlan& plan, const ConvWeights& w, int channels, i
   }
 }
 
-// G applied to three vectors: a, (a + b + c) / 2, (a - b + c) / 2, c.
-HWY_INLINE void transform_weight(const Vec (&from)[3], Vec (&to)[4]) {
-  const Vec half = hn::Set(F32(), 0.5F);
-  const Vec outer = hn::Add(from[0], from[2]);
-  to[0] = from[0];
-  to[1] = hn::Mul(half, hn::Add(outer, from[1]));
-  to[2] = hn::Mul(half, hn::Sub(outer, from[1]));
-  to[3] = from[2];
-}
-
 // taps: [9, slice, width], to: the first channel of a panel, [point, panel, in_channels, width].
+template <int kSize>
 inline void transform_taps(const float* HWY_RESTRICT taps, int channels, int width,
                            float* HWY_RESTRICT to, ptrdiff_t point_floats) {
+  constexpr int kWidth = kSize + 2;
   const F32 d;
   const ptrdiff_t tap_floats = kWinogradSlice * width;
   for (int i = 0; i < channels * width; i += lanes()) {
-    Vec rows[4][3];
-    THIMBLE_UNROLL
-    for (int s = 0; s < 3; ++s) {
-      Vec column[3];
-      Vec transformed[4];
-      THIMBLE_UNROLL
-      for (int r = 0; r < 3; ++r) column[r] = hn::LoadU(d, taps + (3 * r + s) * tap_floats + i);
-      transform_weight(column, transformed);
-      THIMBLE_UNROLL
-      for (int r = 0; r < 4; ++r) rows[r][s] = transformed[r];
-    }
-    THIMBLE_UNROLL
-    for (int r = 0; r < 4; ++r) {
-      Vec transformed[4];
-      transform_weight(rows[r], transformed);
-      THIMBLE_UNROLL
-      for (int s = 0; s < 4; ++s) {
-        hn::StoreU(transformed[s], d, to + (4 * r + s) * point_floats + i);
-      }
-    }
+    transform_square<3, kWidth>(
+        [=](int r, int s) HWY_ATTR { return hn::LoadU(d, taps + (3 * r + s) * tap_floats + i); },
+        Winograd<kSize>::weight,
+        [=](int r, int s, Vec v)
+            HWY_ATTR { hn::StoreU(v, d, to + (kWidth * r + s) * point_floats + i); });
   }
 }
 
-// Packs and transforms the weights of input channels [first, first + channels).
+// Packs and transforms the weights of a slice of `count` input channels, the first of which is
+// `first + slice`, to its place among those of the `channels` input channels from `first` on. taps:
+// scratch memory.
+template <int kSize>
 inline void winograd_weights(const WinogradJob& job, const WinogradPart& part, int first,
-                             int channels, const WinogradScratch& scratch) {
+                             int channels, int slice, float* taps, float* weights) {
   const ConvPlan& plan = job.plan;
   const int width = part.panels.width;
+  const int count = std::min(kWinogradSlice, channels - slice);
   const ptrdiff_t point_floats = winograd_point_floats(job.split.in_channels, job.split.columns);
   for (int panel = 0; panel < part.panels.count; ++panel) {
     const int column = panel * width;
     const int columns = std::min(width, part.columns - column);
-    float* const to = scratch.weights + static_cast<ptrdiff_t>(panel) * channels * width;
-    for (int c = 0; c < channels; c += kWinogradSlice) {
-      const int slice = std::min(kWinogradSlice, channels - c);
-      for (int t = 0; t < 9; ++t) {
-        const ConvTap& tap = plan.phases[0].taps[t];
-        const int place = 3 * (tap.row - plan.tap_rows.first) + tap.column - plan.tap_columns.first;
-        pack_tap(plan,
-                 job.w.from(tap.weight + (first + c) * plan.weight_in_step +
-                            (job.column + part.column + column) * plan.weight_out_step),
-                 slice, columns, scratch.taps + place * kWinogradSlice * width, width);
-      }
-      transform_taps(scratch.taps, slice, width, to + c * width, point_floats);
+    for (int t = 0; t < 9; ++t) {
+      const ConvTap& tap = plan.phases[0].taps[t];
+      const int place = 3 * (tap.row - plan.tap_rows.first) + tap.column - plan.tap_columns.first;
+      pack_tap(plan,
+               job.w.from(tap.weight + (first + slice) * plan.weight_in_step +
+                          (job.column + part.column + column) * plan.weight_out_step),
+               count, columns, taps + place * kWinogradSlice * width, width);
     }
+    transform_taps<kSize>(taps, count, width,
+                          weights + (static_cast<ptrdiff_t>(panel) * channels + slice) * width,
+                          point_floats);
   }
 }
 
+inline WinogradPart winograd_part(const WinogradJob& job, int index) {
+  const int column = index * job.split.columns;
+  const int columns = std::min(job.split.columns, job.columns - column);
+  return {column, columns, split_columns(columns)};
+}
+
+// The kept weights of one part and of the in_channels input channels from `first` on.
+inline float* kept_weights(const WinogradJob& job, int part, int first) {
+  const int64_t block =
+      first / job.split.in_channels * divide_up(job.split.out_channels, job.split.columns) + part;
+  return job.kept + block * winograd_weight_floats(job.split);
+}
+
+// Transforms all weights of the job's output channels.
+template <int kSize>
+inline void keep_winograd_weights(const WinogradJob& job, char* scratch_base, int64_t scratch_bytes,
+                                  parallel::ThreadPool& pool) {
+  const WinogradSplit& split = job.split;
+  const int64_t parts = divide_up(job.columns, split.columns);
+  const int64_t slices = divide_up(split.in_channels, kWinogradSlice);
+  const int64_t blocks = divide_up(job.plan.group_in, split.in_channels);
+  pool.run_with_worker(parts * slices * blocks, [&](int64_t task, int worker) {
+    Workspace own(scratch_base + worker * scratch_bytes);
+    const int part = static_cast<int>(task % parts);
+    const int slice = static_cast<int>(task / parts % slices) * kWinogradSlice;
+    const int first = static_cast<int>(task / parts / slices) * split.in_channels;
+    const int channels = std::min(split.in_channels, job.plan.group_in - first);
+    if (slice >= channels) return;
+    winograd_weights<kSize>(job, winograd_part(job, part), first, channels, slice,
+                            carve_winograd_scratch(own, split).taps,
+                            kept_weights(job, part, first));
+  });
+}
+
 // Adds the products of `channels` input channels at every point; `resume`: to those before.
+template <int kSize>
 inline void winograd_products(const WinogradJob& job, const WinogradPart& part, int channels,
-                              bool resume, const WinogradScratch& scratch) {
+                              bool resume, const float* weights, const WinogradScratch& scratch) {
   const WinogradSplit& split = job.split;
   const int in_pitch = winograd_pitch(split.in_channels);
   const int out_pitch = winograd_pitch(split.out_channels);
@@ -143,8 +158,8 @@ inline void winograd_products(const WinogradJob& job, const WinogradPart& part, 
   tile.out = out;
   tile.columns = width;
   tile.end.add_previous = resume;
-  for (int point = 0; point < kWinogradPoints; ++point) {
-    tile.b = scratch.weights + point * winograd_point_floats(split.in_channels, split.columns);
+  for (int point = 0; point < winograd_points(kSize); ++point) {
+    tile.b = weights + point * winograd_point_floats(split.in_channels, split.columns);
     const float* const inputs =
         scratch.inputs + point * winograd_point_floats(split.block_tiles, split.in_channels);
     float* const products = scratch.products +
@@ -165,65 +180,49 @@ inline void winograd_products(const WinogradJob& job, const WinogradPart& part, 
   }
 }
 
-// A^T applied to four vectors: a + b + c, b - c - d.
-HWY_INLINE void transform_result(const Vec (&from)[4], Vec (&to)[2]) {
-  to[0] = hn::Add(hn::Add(from[0], from[1]), from[2]);
-  to[1] = hn::Sub(hn::Sub(from[1], from[2]), from[3]);
-}
-
 // Transforms the products of one tile back, and stores its results where `pixels` is not null.
+template <int kSize>
 HWY_INLINE void finish_tile(const float* HWY_RESTRICT products, ptrdiff_t point_floats,
                             float* const* pixels, int columns, const Epilogue& end) {
+  constexpr int kWidth = kSize + 2;
   const F32 d;
   for (int column = 0; column < columns; column += lanes()) {
-    Vec rows[2][4];
-    THIMBLE_UNROLL
-    for (int s = 0; s < 4; ++s) {
-      Vec values[4];
-      Vec transformed[2];
-      THIMBLE_UNROLL
-      for (int r = 0; r < 4; ++r) {
-        values[r] = hn::LoadU(d, products + (4 * r + s) * point_floats + column);
-      }
-      transform_result(values, transformed);
-      rows[0][s] = transformed[0], rows[1][s] = transformed[1];
-    }
-    THIMBLE_UNROLL
-    for (int r = 0; r < 2; ++r) {
-      Vec results[2];
-      transform_result(rows[r], results);
-      THIMBLE_UNROLL
-      for (int s = 0; s < 2; ++s) {
-        float* const to = pixels[2 * r + s];
-        if (to != nullptr) finish_vector(results[s], to + column, columns - column, column, end);
-      }
-    }
+    transform_square<kWidth, kSize>(
+        [=](int r, int s)
+            HWY_ATTR { return hn::LoadU(d, products + (kWidth * r + s) * point_floats + column); },
+        Winograd<kSize>::result,
+        [&](int r, int s, Vec v) HWY_ATTR {
+          float* const to = pixels[kSize * r + s];
+          if (to != nullptr) finish_vector(v, to + column, columns - column, column, end);
+        });
   }
 }
 
+template <int kSize>
 inline void winograd_results(const WinogradJob& job, const WinogradScratch& scratch) {
   const ConvPlan& plan = job.plan;
   Epilogue end;
-  end.bias = job.bias;
+  end.bias = job.bias != nullptr ? job.bias + job.column : nullptr;
   end.add_previous = plan.add_previous;
   end.activation = plan.activation;
   TilePlace at = tile_place(job.split.grid, job.first_tile);
   for (int t = 0; t < job.tiles; ++t) {
-    float* pixels[4];
-    for (int i = 0; i < 4; ++i) {
-      const int row = 2 * at.row + i / 2;
-      const int column = 2 * at.column + i % 2;
+    float* pixels[kSize * kSize];
+    for (int i = 0; i < kSize * kSize; ++i) {
+      const int row = kSize * at.row + i / kSize;
+      const int column = kSize * at.column + i % kSize;
       const int64_t pixel = (at.image * plan.out_h + row) * plan.out_w + column;
       const bool inside = row < plan.out_h && column < plan.out_w;
       pixels[i] = inside ? job.y + pixel * plan.out_c + job.column : nullptr;
     }
-    finish_tile(scratch.products + t * winograd_pitch(job.split.out_channels),
-                winograd_point_floats(job.split.block_tiles, job.split.out_channels), pixels,
-                job.columns, end);
+    finish_tile<kSize>(scratch.products + t * winograd_pitch(job.split.out_channels),
+                       winograd_point_floats(job.split.block_tiles, job.split.out_channels), pixels,
+                       job.columns, end);
     advance(job.split.grid, at);
   }
 }
 
+template <int kSize>
 inline void run_winograd(const WinogradJob& job, const WinogradScratch& scratch) {
   const ConvPlan& plan = job.plan;
   const TiledImage image{job.x,     plan.in_h,           plan.in_w,
@@ -231,46 +230,62 @@ inline void run_winograd(const WinogradJob& job, const WinogradScratch& scratch)
   std::fill_n(scratch.zeros, job.split.in_channels, 0.0F);
   for (int first = 0; first < plan.group_in; first += job.split.in_channels) {
     const int channels = std::min(job.split.in_channels, plan.group_in - first);
-    transform_tiles(image, job.split.grid, job.first_tile, job.tiles, first, channels,
-                    scratch.zeros, scratch.inputs, winograd_pitch(job.split.in_channels),
-                    winograd_point_floats(job.split.block_tiles, job.split.in_channels));
-    for (int column = 0; column < job.columns; column += job.split.columns) {
-      const int columns = std::min(job.split.columns, job.columns - column);
-      const WinogradPart part{column, columns, split_columns(columns)};
-      winograd_weights(job, part, first, channels, scratch);
-      winograd_products(job, part, channels, first > 0, scratch);
+    transform_tiles<kSize>(image, job.split.grid, job.first_tile, job.tiles, first, channels,
+                           scratch.zeros, scratch.inputs, winograd_pitch(job.split.in_channels),
+                           winograd_point_floats(job.split.block_tiles, job.split.in_channels));
+    for (int index = 0; index * job.split.columns < job.columns; ++index) {
+      const WinogradPart part = winograd_part(job, index);
+      float* const weights =
+          job.kept != nullptr ? kept_weights(job, index, first) : scratch.weights;
+      for (int slice = 0; job.kept == nullptr && slice < channels; slice += kWinogradSlice) {
+        winograd_weights<kSize>(job, part, first, channels, slice, scratch.taps, weights);
+      }
+      winograd_products<kSize>(job, part, channels, first > 0, weights, scratch);
     }
   }
-  winograd_results(job, scratch);
+  winograd_results<kSize>(job, scratch);
 }
 
-// y, x, w, bias: see conv(); scratch: the bytes of carve_winograd_scratch() per thread.
-inline void conv_winograd(const ConvPlan& plan, float* y, const float* x, const ConvWeights& w,
-                          const float* bias, char* scratch_base, parallel::ThreadPool& pool) {
-  const WinogradSplit split = split_winograd(plan, pool.threads());
-  const int64_t out_blocks = divide_up(plan.group_out, split.out_channels);
-  Workspace counter(nullptr);
-  carve_winograd_scratch(counter, split);
-  const int64_t scratch_bytes = counter.bytes();
+// Runs the tasks of output channels [column, column + columns) and all tiles.
+template <int kSize>
+inline void run_winograd_tasks(WinogradJob job, char* scratch_base, int64_t scratch_bytes,
+                               parallel::ThreadPool& pool) {
+  const WinogradSplit& split = job.split;
+  if (job.kept != nullptr) keep_winograd_weights<kSize>(job, scratch_base, scratch_bytes, pool);
+  const int64_t out_blocks = divide_up(job.columns, split.out_channels);
   pool.run_with_worker(
       divide_up(split.grid.count, split.block_tiles) * out_blocks, [&](int64_t task, int worker) {
         Workspace own(scratch_base + worker * scratch_bytes);
-        const int64_t first = task / out_blocks * split.block_tiles;
+        WinogradJob one = job;
+        one.first_tile = task / out_blocks * split.block_tiles;
+        one.tiles = static_cast<int>(
+            std::min<int64_t>(split.block_tiles, split.grid.count - one.first_tile));
         const int column = static_cast<int>(task % out_blocks) * split.out_channels;
-        const int columns = std::min(split.out_channels, plan.group_out - column);
-        const WinogradJob job{
-            plan,
-            split,
-            y,
-            x,
-            w,
-            bias != nullptr ? bias + column : nullptr,
-            first,
-            static_cast<int>(std::min<int64_t>(split.block_tiles, split.grid.count - first)),
-            column,
-            columns};
-        run_winograd(job, carve_winograd_scratch(own, split));
+        one.column += column;
+        one.columns = std::min(split.out_channels, job.columns - column);
+        run_winograd<kSize>(one, carve_winograd_scratch(own, split));
       });
+}
+
+// y, x, w, bias: see conv(); workspace: that of carve_winograd_weights() and, from base +
+// workspace.used() on, the bytes of carve_winograd_scratch() per thread.
+inline void conv_winograd(const ConvPlan& plan, float* y, const float* x, const ConvWeights& w,
+                          const float* bias, Workspace& workspace, char* base,
+                          parallel::ThreadPool& pool) {
+  const WinogradSplit split = split_winograd(plan, pool.threads());
+  Workspace counter(nullptr);
+  carve_winograd_scratch(counter, split);
+  WinogradJob job{plan, split, y, x, w, bias, 0, 0, 0, plan.group_out, nullptr};
+  const int step = split.keeps_weights ? split.out_channels : plan.group_out;
+  if (split.keeps_weights) job.kept = carve_winograd_weights(workspace, plan, split);
+  for (; job.column < plan.group_out; job.column += step) {
+    job.columns = std::min(step, plan.group_out - job.column);
+    if (split.grid.size == 4) {
+      run_winograd_tasks<4>(job, base + workspace.used(), counter.bytes(), pool);
+    } else {
+      run_winograd_tasks<2>(job, base + workspace.used(), counter.bytes(), pool);
+    }
+  }
 }
 
 }  // namespace thimble::simd::HWY_NAMESPACE

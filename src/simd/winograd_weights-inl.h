@@ -1,6 +1,6 @@
 // Weight gradient of Winograd convolution; see winograd_weights.h. The gradient of the
 // convolution's formula: G^T (sum over tiles of (A dy A^T) * (B^T x B)) G with the element-wise
-// product *, one matrix product for each of the 16 points. Included once per vector target.
+// product *, one matrix product for each point. Included once per vector target.
 
 #if defined(THIMBLE_SIMD_WINOGRAD_WEIGHTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef THIMBLE_SIMD_WINOGRAD_WEIGHTS_INL_H_
@@ -30,36 +30,23 @@ struct WinogradWeightJob {
   bool add_previous;
 };
 
-// A applied to two vectors: a, a + b, a - b, -b.
-HWY_INLINE void transform_gradient(Vec a, Vec b, Vec (&to)[4]) {
-  to[0] = a;
-  to[1] = hn::Add(a, b);
-  to[2] = hn::Sub(a, b);
-  to[3] = hn::Neg(b);
-}
-
-template <bool kPartial>
+template <int kSize, bool kPartial>
 HWY_INLINE void transform_gradient_vector(const float* const* pixels, int channel, int count,
                                           float* HWY_RESTRICT to, ptrdiff_t point_floats) {
+  constexpr int kWidth = kSize + 2;
   const F32 d;
-  const auto load = [=](const float* from) HWY_ATTR {
-    return kPartial ? load_first(from + channel, count) : hn::LoadU(d, from + channel);
-  };
-  Vec columns[2][4];
-  THIMBLE_UNROLL
-  for (int s = 0; s < 2; ++s) {
-    transform_gradient(load(pixels[s]), load(pixels[2 + s]), columns[s]);
-  }
-  THIMBLE_UNROLL
-  for (int r = 0; r < 4; ++r) {
-    Vec row[4];
-    transform_gradient(columns[0][r], columns[1][r], row);
-    THIMBLE_UNROLL
-    for (int s = 0; s < 4; ++s) hn::StoreU(row[s], d, to + (4 * r + s) * point_floats + channel);
-  }
+  transform_square<kSize, kWidth>(
+      [=](int r, int s) HWY_ATTR {
+        const float* const from = pixels[kSize * r + s] + channel;
+        return kPartial ? load_first(from, count) : hn::LoadU(d, from);
+      },
+      Winograd<kSize>::gradient,
+      [=](int r, int s, Vec v)
+          HWY_ATTR { hn::StoreU(v, d, to + (kWidth * r + s) * point_floats + channel); });
 }
 
 // The task's output channels of tiles [first, first + count), to scratch.gradients.
+template <int kSize>
 inline void transform_gradients(const WinogradWeightJob& job, int64_t first, int count,
                                 const WinogradWeightScratch& scratch) {
   const conv_dims& d = job.d;
@@ -67,23 +54,25 @@ inline void transform_gradients(const WinogradWeightJob& job, int64_t first, int
   float* to = scratch.gradients;
   TilePlace at = tile_place(job.split.grid, first);
   for (int t = 0; t < count; ++t, to += winograd_pitch(job.split.out_channels)) {
-    const float* pixels[4];
-    for (int i = 0; i < 4; ++i) {
-      const int row = 2 * at.row + i / 2;
-      const int column = 2 * at.column + i % 2;
+    const float* pixels[kSize * kSize];
+    for (int i = 0; i < kSize * kSize; ++i) {
+      const int row = kSize * at.row + i / kSize;
+      const int column = kSize * at.column + i % kSize;
       const int64_t pixel = (at.image * d.p + row) * d.q + column;
       pixels[i] = row < d.p && column < d.q ? job.dy + pixel * d.k + job.out : scratch.zeros;
     }
     int k = 0;
     for (; k + lanes() <= job.outs; k += lanes()) {
-      transform_gradient_vector<false>(pixels, k, lanes(), to, point_floats);
+      transform_gradient_vector<kSize, false>(pixels, k, lanes(), to, point_floats);
     }
-    if (k < job.outs) transform_gradient_vector<true>(pixels, k, job.outs - k, to, point_floats);
+    if (k < job.outs)
+      transform_gradient_vector<kSize, true>(pixels, k, job.outs - k, to, point_floats);
     advance(job.split.grid, at);
   }
 }
 
 // Adds the products of `count` tiles at every point; `resume`: to those before.
+template <int kSize>
 inline void winograd_weight_products(const WinogradWeightJob& job, int count, bool resume,
                                      const WinogradWeightScratch& scratch) {
   const int in_pitch = winograd_pitch(job.split.in_channels);
@@ -101,7 +90,7 @@ inline void winograd_weight_products(const WinogradWeightJob& job, int count, bo
   tile.depth = count;
   tile.out = out;
   tile.end.add_previous = resume;
-  for (int point = 0; point < kWinogradPoints; ++point) {
+  for (int point = 0; point < winograd_points(kSize); ++point) {
     const float* const gradients =
         scratch.gradients +
         point * winograd_point_floats(kWinogradSumTiles, job.split.out_channels);
@@ -124,18 +113,11 @@ inline void winograd_weight_products(const WinogradWeightJob& job, int count, bo
   }
 }
 
-// G^T applied to four vectors: a + (b + c) / 2, (b - c) / 2, (b + c) / 2 + d.
-HWY_INLINE void transform_sum(const Vec (&from)[4], Vec (&to)[3]) {
-  const Vec half = hn::Set(F32(), 0.5F);
-  const Vec inner = hn::Mul(half, hn::Add(from[1], from[2]));
-  to[0] = hn::Add(from[0], inner);
-  to[1] = hn::Mul(half, hn::Sub(from[1], from[2]));
-  to[2] = hn::Add(inner, from[3]);
-}
-
 // Transforms the sums back into the gradient.
+template <int kSize>
 inline void winograd_weight_results(const WinogradWeightJob& job,
                                     const WinogradWeightScratch& scratch) {
+  constexpr int kWidth = kSize + 2;
   const F32 d;
   const int in_pitch = winograd_pitch(job.split.in_channels);
   const ptrdiff_t point_floats =
@@ -145,32 +127,18 @@ inline void winograd_weight_results(const WinogradWeightJob& job,
   for (int k = 0; k < job.outs; ++k) {
     for (int c = 0; c < job.channels; c += lanes()) {
       const float* const sums = scratch.sums + k * in_pitch + c;
-      Vec rows[3][4];
-      THIMBLE_UNROLL
-      for (int s = 0; s < 4; ++s) {
-        Vec values[4];
-        Vec transformed[3];
-        THIMBLE_UNROLL
-        for (int r = 0; r < 4; ++r) values[r] = hn::LoadU(d, sums + (4 * r + s) * point_floats);
-        transform_sum(values, transformed);
-        THIMBLE_UNROLL
-        for (int r = 0; r < 3; ++r) rows[r][s] = transformed[r];
-      }
-      THIMBLE_UNROLL
-      for (int r = 0; r < 3; ++r) {
-        Vec results[3];
-        transform_sum(rows[r], results);
-        THIMBLE_UNROLL
-        for (int s = 0; s < 3; ++s) {
-          float* const to =
-              job.dw + (static_cast<ptrdiff_t>(k) * 9 + 3 * r + s) * job.d.c + job.channel + c;
-          finish_vector(results[s], to, job.channels - c, 0, end);
-        }
-      }
+      float* const to = job.dw + static_cast<ptrdiff_t>(k) * 9 * job.d.c + job.channel + c;
+      transform_square<kWidth, 3>(
+          [=](int r, int s)
+              HWY_ATTR { return hn::LoadU(d, sums + (kWidth * r + s) * point_floats); },
+          Winograd<kSize>::sum,
+          [&](int r, int s, Vec v)
+              HWY_ATTR { finish_vector(v, to + (3 * r + s) * job.d.c, job.channels - c, 0, end); });
     }
   }
 }
 
+template <int kSize>
 inline void run_winograd_weights(const WinogradWeightJob& job,
                                  const WinogradWeightScratch& scratch) {
   const conv_dims& d = job.d;
@@ -179,14 +147,14 @@ inline void run_winograd_weights(const WinogradWeightJob& job,
   int64_t tile = job.first;
   do {  // runs once even without tiles, to set the sums to zero
     const auto count = static_cast<int>(std::min<int64_t>(kWinogradSumTiles, job.last - tile));
-    transform_tiles(image, job.split.grid, tile, count, job.channel, job.channels, scratch.zeros,
-                    scratch.inputs, winograd_pitch(job.split.in_channels),
-                    winograd_point_floats(kWinogradSumTiles, job.split.in_channels));
-    transform_gradients(job, tile, count, scratch);
-    winograd_weight_products(job, count, tile > job.first, scratch);
+    transform_tiles<kSize>(image, job.split.grid, tile, count, job.channel, job.channels,
+                           scratch.zeros, scratch.inputs, winograd_pitch(job.split.in_channels),
+                           winograd_point_floats(kWinogradSumTiles, job.split.in_channels));
+    transform_gradients<kSize>(job, tile, count, scratch);
+    winograd_weight_products<kSize>(job, count, tile > job.first, scratch);
     tile += kWinogradSumTiles;
   } while (tile < job.last);
-  winograd_weight_results(job, scratch);
+  winograd_weight_results<kSize>(job, scratch);
 }
 
 // partial_sums: split.partials - 1 gradients of as many weights as dw; scratch: the bytes of
@@ -194,7 +162,8 @@ inline void run_winograd_weights(const WinogradWeightJob& job,
 inline void conv_weights_winograd(float* dw, const float* x, const float* dy, float* partial_sums,
                                   const conv_dims& d, char* scratch_base,
                                   parallel::ThreadPool& pool) {
-  const WinogradWeightSplit split = split_winograd_weights(d, pool.threads());
+  const WinogradWeightSplit split =
+      split_winograd_weights(d, winograd_weights_size(d), pool.threads());
   const int channels = part_channels(d);
   const int64_t in_blocks = divide_up(d.c, split.in_channels);
   const int64_t out_blocks = divide_up(channels, split.out_channels);
@@ -220,7 +189,9 @@ inline void conv_weights_winograd(float* dw, const float* x, const float* dy, fl
                                 first,
                                 std::min(split.grid.count, first + split.tiles),
                                 partial == 0 && d.accumulate != 0};
-    run_winograd_weights(job, carve_winograd_weight_scratch(own, split));
+    const WinogradWeightScratch scratch = carve_winograd_weight_scratch(own, split);
+    split.grid.size == 4 ? run_winograd_weights<4>(job, scratch)
+                         : run_winograd_weights<2>(job, scratch);
   });
 }
 

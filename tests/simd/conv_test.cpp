@@ -225,14 +225,15 @@ bool is_winograd_case(const ConvCase& shape) {
   return std::string(shape.name).starts_with("winograd");
 }
 
-TEST(conv_winograd, computes_the_cases_of_its_name) {
+TEST(conv_winograd, computes_the_cases_of_its_name_by_tiles_of_both_sizes) {
   for (const ConvCase& shape : kConvCases) {
     if (!is_winograd_case(shape)) continue;
     const conv_dims d = to_dims(shape);
+    const int size = std::string(shape.name).starts_with("winograd_2x2") ? 2 : 4;
     simd::Workspace counter(nullptr);
-    EXPECT_TRUE(simd::prefers_winograd(simd::plan_forward(d, counter))) << shape.name;
-    EXPECT_TRUE(simd::prefers_winograd(simd::plan_adjoint(d, counter))) << shape.name;
-    EXPECT_TRUE(simd::prefers_winograd_weights(d)) << shape.name;
+    EXPECT_EQ(simd::winograd_size(simd::plan_forward(d, counter)), size) << shape.name;
+    EXPECT_EQ(simd::winograd_size(simd::plan_adjoint(d, counter)), size) << shape.name;
+    EXPECT_EQ(simd::winograd_weights_size(d), size) << shape.name;
   }
 }
 
