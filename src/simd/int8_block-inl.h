@@ -265,8 +265,8 @@ class Block {
     // Whether four vectors lie side by side.
     const bool all = in_a_row && (kVectors == 4 || (4 % kVectors == 0 && c_.is_dense &&
                                                     channels.count() == kVectors * lanes()));
-    const auto tile = [&](auto tile_rows, int m) HWY_ATTR {
-      constexpr int kTileRows = decltype(tile_rows)::value;
+    const auto tile = [&](auto rows, int m) HWY_ATTR {
+      constexpr int kTileRows = decltype(rows)::value;
       constexpr int kGroups = kTileRows * kVectors / 4;
       static_assert(kTileRows * kVectors % 4 == 0 && kGroups % 2 == 0 && kGroups <= 6);
       VecI sums[kTileRows][kVectors];
