@@ -133,8 +133,8 @@ inline WinogradChoice choose_winograd(const ConvPlan& plan, int size, int thread
   constexpr int64_t kMegabyte = int64_t{1} << 20;
   const int64_t images = int64_t{plan.images} * (int64_t{plan.in_h} * plan.in_w * plan.in_c +
                                                  int64_t{plan.out_h} * plan.out_w * plan.out_c);
-  const int64_t third = images * 4 / 3;  // of their bytes
-  const int64_t most_bytes = (threads + 1) * kMegabyte / 2 + std::min(third, kMegabyte * 9 / 4);
+  const int64_t share = images * 7 / 4;  // less than half of their bytes
+  const int64_t most_bytes = (threads + 1) * kMegabyte / 2 + std::min(share, kMegabyte * 9 / 4);
   WinogradSplit split{};
   split.grid = tile_grid(size, plan.images, plan.out_h, plan.out_w);
   split.in_channels = even_block(plan.group_in, kWinogradChannels, 1);
