@@ -15,10 +15,10 @@
 namespace thimble::cli {
 namespace {
 
-constexpr int64_t kUnknown = -1;
+constexpr int64_t kUnknownBytes = -1;
 
 struct Function {
-  int64_t bytes = kUnknown;
+  int64_t bytes = kUnknownBytes;
   bool is_own = false;  // compiled here
   std::vector<std::string> calls;
 };
@@ -52,7 +52,7 @@ class CallGraph {
         continue;
       }
       const int64_t bytes = depth(name);
-      is_known = is_known && bytes != kUnknown;
+      is_known = is_known && bytes != kUnknownBytes;
       most = std::max(most, bytes);
     }
     if (is_known) size.stack_bytes = most;
@@ -78,12 +78,12 @@ class CallGraph {
   int64_t depth(const std::string& name) {
     const Function& function = functions_[name];
     if (!function.is_own) return 0;
-    const auto [known, is_new] = depths_.emplace(name, kUnknown);  // a cycle has no depth
-    if (!is_new || function.bytes == kUnknown) return known->second;
+    const auto [known, is_new] = depths_.emplace(name, kUnknownBytes);  // a cycle has no depth
+    if (!is_new || function.bytes == kUnknownBytes) return known->second;
     int64_t most = 0;
     for (const std::string& called : function.calls) {
       const int64_t below = depth(called);
-      if (below == kUnknown) return kUnknown;
+      if (below == kUnknownBytes) return kUnknownBytes;
       most = std::max(most, below);
     }
     return depths_[name] = function.bytes + most;

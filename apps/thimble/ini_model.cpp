@@ -88,7 +88,9 @@ void set_up(ModelNode& model, const SetupOptions& setup, int64_t epochs) {
   }
 }
 
-std::string name_of(const std::string& path) { return std::filesystem::path(path).stem().string(); }
+std::string name_of_file(const std::string& path) {
+  return std::filesystem::path(path).stem().string();
+}
 
 }  // namespace
 
@@ -96,7 +98,8 @@ IniTraining read_ini_training(const SetupOptions& setup) {
   return of_file(setup.model, [&] {
     ModelNode model({});
     set_up(model, setup, 0);
-    return IniTraining{model.graph_with_weights(), model.trainer_options(), name_of(setup.model)};
+    return IniTraining{model.graph_with_weights(), model.trainer_options(),
+                       name_of_file(setup.model)};
   });
 }
 
@@ -116,7 +119,7 @@ Graph import_ini(const std::string& path) {
 }
 
 int train_ini(const SetupOptions& setup, int64_t epochs, const std::string& out) {
-  const std::string folder = out.empty() ? "out/" + name_of(setup.model) : out;
+  const std::string folder = out.empty() ? "out/" + name_of_file(setup.model) : out;
   io::make_directories(folder);
   const std::string file = folder + "/model.safetensors";
   of_file(setup.model, [&] {

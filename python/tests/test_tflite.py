@@ -80,6 +80,82 @@ def test_litert_runs_attention(tmp_path: pathlib.Path) -> None:
     np.testing.assert_allclose(run(tmp_path / "m.tflite", rows, "AUTO"), expected, atol=2e-6)
 
 
+@pytest.mark.parametrize("kind", ["lstm", "gru", "rnn"])
+def test_recurrent_layers_are_written_step_by_step(tmp_path: pathlib.Path, kind: str) -> None:
+    g = tb.Graph()
+    x = g.input("image", (40, 8))
+    layer = {"lstm": tb.lstm, "gru": tb.gru, "rnn": tb.rnn}[kind]
+    first = layer(x, units=6, bidirectional=True)
+    # The second one begins with the states in which the first one ends.
+    states = [tb.reshape(tb.slice(s, axes=[1], starts=[0], stops=[1]), (-1, 1, 6)) for s in first[1:]]
+    second = layer(first[0], *states, units=6)
+    g.output("scores", tb.dense(tb.concat([tb.flatten(y) for y in second], axis=1), units=3))
+    tb.save_model(g, tmp_path / "m.safetensors", seed=5)
+    graph = tb.load_model(tmp_path / "m.safetensors")
+    tb.export_tflite(graph, tmp_path / "m.tflite")
+    rows = RANDOM.normal(size=(3, 40, 8)).astype(np.float32)
+    expected = tb.Predictor(graph, batch=3).predict(rows)
+    again = tb.Predictor(tb.import_tflite(tmp_path / "m.tflite"), batch=3)
+    np.testing.assert_allclose(again.predict(rows), expected, atol=2e-6)
+    for _ in range(2):  # nothing is kept from one run to the next
+        np.testing.assert_allclose(run(tmp_path / "m.tflite", rows, "AUTO"), expected, atol=2e-6)
+
+
+def sequence_lstm(features: int, units: int, **options: object) -> bytes:
+    """A file of one UNIDIRECTIONAL_SEQUENCE_LSTM over sequences of 5 steps, with random weights."""
+    schema = pytest.importorskip("ai_edge_litert.schema_py_generated")
+    flatbuffers = pytest.importorskip("flatbuffers")
+    graph = schema.SubGraphT()
+    graph.tensors, buffers = [], [schema.BufferT()]
+
+    def tensor(shape: tuple[int, ...], data: np.ndarray | None = None, name: str = "", variable: bool = False) -> int:
+        made = schema.TensorT()
+        made.shape, made.type, made.name, made.isVariable = list(shape), schema.TensorType.FLOAT32, name, variable
+        buffer = schema.BufferT()
+        if data is not None:
+            buffer.data = np.frombuffer(data.astype(np.float32).tobytes(), np.uint8)
+        buffers.append(buffer)
+        made.buffer = len(buffers) - 1
+        graph.tensors.append(made)
+        return len(graph.tensors) - 1
+
+    def weights(*shape: int) -> int:
+        return tensor(shape, RANDOM.normal(size=shape))
+
+    x = tensor((3, 5, features), name="image")
+    inputs = [x, *(weights(units, features) for _ in range(4)), *(weights(units, units) for _ in range(4)), -1, -1, -1,
+              *(weights(units) for _ in range(4)), -1, -1, *(tensor((3, units), variable=True) for _ in range(2))]
+    y = tensor((3, 5, units), name="scores")
+    operator, code, model = schema.OperatorT(), schema.OperatorCodeT(), schema.ModelT()
+    code.builtinCode = code.deprecatedBuiltinCode = schema.BuiltinOperator.UNIDIRECTIONAL_SEQUENCE_LSTM
+    operator.inputs, operator.outputs = inputs, [y]
+    operator.builtinOptionsType = schema.BuiltinOptions.UnidirectionalSequenceLSTMOptions
+    operator.builtinOptions = schema.UnidirectionalSequenceLSTMOptionsT()
+    operator.builtinOptions.fusedActivationFunction = schema.ActivationFunctionType.TANH
+    for name, value in options.items():
+        setattr(operator.builtinOptions, name, value)
+    graph.inputs, graph.outputs, graph.operators = [x], [y], [operator]
+    model.version, model.operatorCodes, model.subgraphs, model.buffers = 3, [code], [graph], buffers
+    builder = flatbuffers.Builder(1024)
+    builder.Finish(model.Pack(builder), b"TFL3")
+    return bytes(builder.Output())
+
+
+def test_lstms_of_litert_are_read_and_trained(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "m.tflite"
+    path.write_bytes(sequence_lstm(4, 6))
+    graph = tb.import_tflite(path)
+    rows = RANDOM.normal(size=(3, 5, 4)).astype(np.float32)
+    predictor = tb.Predictor(graph, batch=3)
+    np.testing.assert_allclose(predictor.predict(rows), run(path, rows, "AUTO"), atol=2e-6)
+    for gate in ("input", "forget", "cell", "output"):
+        assert graph.freeze(f"lstm_1.*_{gate}") == 3
+    for name, value, message in [("timeMajor", True, "batch before the steps"), ("cellClip", 2.0, "limits of cells")]:
+        path.write_bytes(sequence_lstm(4, 6, **{name: value}))
+        with pytest.raises(RuntimeError, match=message):
+            tb.import_tflite(path)
+
+
 def test_litert_runs_int8_models_with_equal_bits(tmp_path: pathlib.Path) -> None:
     images = images_of(64)
     made = tb.quantize_model(

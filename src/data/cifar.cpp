@@ -54,7 +54,7 @@ void parse_cifar(const std::string& file, std::span<const std::byte> bytes, Cifa
 namespace {
 
 // Some records at a time.
-void read_file(const std::string& path, Spill& images, std::vector<uint8_t>& labels) {
+void read_records(const std::string& path, Spill& images, std::vector<uint8_t>& labels) {
   constexpr int64_t kRecords = 16;
   const StoragePtr file = in_file(path);
   check_size(path, file->size());
@@ -79,7 +79,7 @@ Dataset cifar10(const std::string& dir, Split split) {
   }
   Spill images;
   std::vector<uint8_t> labels;
-  for (const std::string& name : names) read_file(find_part(dir, name), images, labels);
+  for (const std::string& name : names) read_records(find_part(dir, name), images, labels);
   const auto count = static_cast<int64_t>(labels.size());
   return labelled_dataset(dir, {Element::u8, {count, kCifarSide, kCifarSide, 3}, images.finish()},
                           "image", dir, make_array(std::move(labels), {count}), "label");

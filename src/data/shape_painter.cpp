@@ -6,7 +6,7 @@
 namespace thimble::data {
 namespace {
 
-struct Vec {
+struct Vector {
   float x = 0;
   float y = 0;
 };
@@ -20,7 +20,7 @@ Color operator+(Color a, Color b) { return {a.r + b.r, a.g + b.g, a.b + b.b}; }
 Color operator-(Color a, Color b) { return {a.r - b.r, a.g - b.g, a.b - b.b}; }
 Color operator*(float s, Color c) { return {s * c.r, s * c.g, s * c.b}; }
 
-float length(Vec v) { return std::sqrt(v.x * v.x + v.y * v.y); }
+float norm(Vector v) { return std::sqrt(v.x * v.x + v.y * v.y); }
 float share(float t) { return std::clamp(t, 0.0F, 1.0F); }
 
 Color any_color(Random& random) {
@@ -40,21 +40,21 @@ Color other_color(Color from, Random& random) {
 }
 
 // A direction, every one equally likely: no sine needed.
-Vec any_direction(Random& random) {
+Vector any_direction(Random& random) {
   for (;;) {
-    const Vec v{random.uniform(-1, 1), random.uniform(-1, 1)};
-    const float size = length(v);
+    const Vector v{random.uniform(-1, 1), random.uniform(-1, 1)};
+    const float size = norm(v);
     if (size > 0.1F && size <= 1) return {v.x / size, v.y / size};
   }
 }
 
 // Where a thing lies: its own coordinates have the origin in its centre and its radius as unit.
-struct Place {
-  Vec centre;
+struct ShapePlace {
+  Vector centre;
   float radius;  // pixels
-  Vec turn;      // cosine and sine
+  Vector turn;   // cosine and sine
 
-  [[nodiscard]] Vec own(int x, int y) const {
+  [[nodiscard]] Vector own(int x, int y) const {
     const float dx = (static_cast<float>(x) - centre.x) / radius;
     const float dy = (static_cast<float>(y) - centre.y) / radius;
     return {turn.x * dx + turn.y * dy, turn.x * dy - turn.y * dx};
@@ -68,12 +68,12 @@ struct Canvas {
 
   // depth(p): how deep a point lies inside the thing, in its own coordinates; color(p): there.
   template <class Depth, class Paint>
-  void paint(const Place& place, float reach, Depth depth, Paint color) const {
+  void paint(const ShapePlace& place, float reach, Depth depth, Paint color) const {
     const float far = reach * place.radius + softness;
     const auto pixel = [this](float at) { return std::clamp(static_cast<int>(at), 0, side - 1); };
     for (int y = pixel(place.centre.y - far); y <= pixel(place.centre.y + far + 1); ++y) {
       for (int x = pixel(place.centre.x - far); x <= pixel(place.centre.x + far + 1); ++x) {
-        const Vec p = place.own(x, y);
+        const Vector p = place.own(x, y);
         const float cover = share(depth(p) * place.radius / softness + 0.5F);
         if (cover == 0) continue;
         float* const at = image + 3 * (static_cast<int64_t>(y) * side + x);
@@ -89,30 +89,30 @@ struct Canvas {
 // Depths of the outlines, all inside the circle of radius kReach.
 constexpr float kReach = 1.2F;
 
-float disc(Vec p) { return 1 - length(p); }
-float ring(Vec p) { return 0.26F - std::abs(length(p) - 0.8F); }
-float square(Vec p) { return 0.82F - std::max(std::abs(p.x), std::abs(p.y)); }
-float triangle(Vec p) {
+float disc(Vector p) { return 1 - norm(p); }
+float ring(Vector p) { return 0.26F - std::abs(norm(p) - 0.8F); }
+float square(Vector p) { return 0.82F - std::max(std::abs(p.x), std::abs(p.y)); }
+float triangle(Vector p) {
   constexpr float kSine = 0.8660254F;  // of 60 degrees
   return 0.58F - std::max({p.y, kSine * p.x - 0.5F * p.y, -kSine * p.x - 0.5F * p.y});
 }
-float cross(Vec p) {
+float cross(Vector p) {
   const float x = std::abs(p.x);
   const float y = std::abs(p.y);
   return std::max(std::min(0.28F - x, 1.0F - y), std::min(0.28F - y, 1.0F - x));
 }
-float crescent(Vec p) { return std::min(1.1F - length(p), length({p.x - 0.62F, p.y}) - 0.86F); }
+float crescent(Vector p) { return std::min(1.1F - norm(p), norm({p.x - 0.62F, p.y}) - 0.86F); }
 
 // Of the five half-planes whose edges make a pentagram, a point of the star misses one at most.
-float star(Vec p) {
-  constexpr Vec kNormals[] = {{0, 1},
-                              {0.95105652F, 0.30901699F},
-                              {0.58778525F, -0.80901699F},
-                              {-0.58778525F, -0.80901699F},
-                              {-0.95105652F, 0.30901699F}};
+float star(Vector p) {
+  constexpr Vector kNormals[] = {{0, 1},
+                                 {0.95105652F, 0.30901699F},
+                                 {0.58778525F, -0.80901699F},
+                                 {-0.58778525F, -0.80901699F},
+                                 {-0.95105652F, 0.30901699F}};
   float largest = -10;
   float second = -10;
-  for (const Vec n : kNormals) {
+  for (const Vector n : kNormals) {
     const float height = n.x * p.x + n.y * p.y;
     second = std::max(second, std::min(largest, height));
     largest = std::max(largest, height);
@@ -131,14 +131,14 @@ class Pattern {
  public:
   Pattern(ShapeClass what, Color first, float pixels, float softness, Random& random)
       : what_(what), first_(first), second_(other_color(first, random)) {
-    const Vec along = any_direction(random);
+    const Vector along = any_direction(random);
     cosine_ = along.x;
     sine_ = along.y;
     period_ = random.uniform(0.42F, 0.62F);
     sharp_ = period_ * pixels / softness;
   }
 
-  Color operator()(Vec p) const {
+  Color operator()(Vector p) const {
     const float u = wave(cosine_ * p.x + sine_ * p.y + 10, period_);
     const float v = wave(cosine_ * p.y - sine_ * p.x + 10, period_);
     return first_ + blend(u, v) * (second_ - first_);
@@ -149,7 +149,7 @@ class Pattern {
   [[nodiscard]] float blend(float u, float v) const {
     const float stripe = share((u - 0.25F) * sharp_ + 0.5F);
     if (what_ == ShapeClass::striped) return stripe;
-    if (what_ == ShapeClass::dotted) return share((0.31F - length({u, v})) * sharp_ + 0.5F);
+    if (what_ == ShapeClass::dotted) return share((0.31F - norm({u, v})) * sharp_ + 0.5F);
     const float other = share((v - 0.25F) * sharp_ + 0.5F);
     return stripe + other - 2 * stripe * other;
   }
@@ -166,7 +166,7 @@ class Pattern {
 void paint_background(const Canvas& canvas, Color color, Random& random) {
   const float strength = random.uniform(0, 0.3F);
   const Color across = strength * (any_color(random) - Color{0.5F, 0.5F, 0.5F});
-  const Vec along = any_direction(random);
+  const Vector along = any_direction(random);
   const float scale = 1 / static_cast<float>(canvas.side);
   float* at = canvas.image;
   for (int y = 0; y < canvas.side; ++y) {
@@ -182,16 +182,16 @@ void paint_background(const Canvas& canvas, Color color, Random& random) {
 // A thin bar or a speck, too small to be the thing of the picture.
 void paint_clutter(const Canvas& canvas, Random& random) {
   const auto side = static_cast<float>(canvas.side);
-  Place place{};
+  ShapePlace place{};
   place.centre = {random.uniform(0, side), random.uniform(0, side)};
   place.turn = any_direction(random);
   const Color color = any_color(random);
-  const auto plain = [color](Vec) { return color; };
+  const auto plain = [color](Vector) { return color; };
   if (random.below(2) == 0) {
     place.radius = side * random.uniform(0.1F, 0.35F);
     const float half = random.uniform(0.015F, 0.03F) * side / place.radius;
     canvas.paint(
-        place, 1.2F, [half](Vec p) { return std::min(half - std::abs(p.y), 1 - std::abs(p.x)); },
+        place, 1.2F, [half](Vector p) { return std::min(half - std::abs(p.y), 1 - std::abs(p.x)); },
         plain);
   } else {
     place.radius = side * random.uniform(0.025F, 0.055F);
@@ -201,7 +201,7 @@ void paint_clutter(const Canvas& canvas, Random& random) {
 
 // Paints a thing of the outline; color(p): there.
 template <class Paint>
-void paint_outline(const Canvas& canvas, const Place& place, ShapeClass outline,
+void paint_outline(const Canvas& canvas, const ShapePlace& place, ShapeClass outline,
                    const Paint& color) {
   switch (outline) {
     case ShapeClass::disc:
@@ -227,7 +227,7 @@ void paint_outline(const Canvas& canvas, const Place& place, ShapeClass outline,
 
 void paint_thing(const Canvas& canvas, ShapeClass what, Color background, Random& random) {
   const auto side = static_cast<float>(canvas.side);
-  Place place{};
+  ShapePlace place{};
   place.radius = side * random.uniform(0.28F, 0.4F);
   const float room = 0.5F * side - place.radius;
   const float middle = 0.5F * (side - 1);
@@ -235,7 +235,7 @@ void paint_thing(const Canvas& canvas, ShapeClass what, Color background, Random
   place.turn = any_direction(random);
   const Color color = other_color(background, random);
   if (what < ShapeClass::striped) {
-    return paint_outline(canvas, place, what, [color](Vec) { return color; });
+    return paint_outline(canvas, place, what, [color](Vector) { return color; });
   }
   const Pattern pattern(what, color, place.radius, canvas.softness, random);
   constexpr ShapeClass kOutlines[] = {ShapeClass::disc, ShapeClass::square, ShapeClass::triangle};
@@ -245,7 +245,7 @@ void paint_thing(const Canvas& canvas, ShapeClass what, Color background, Random
 // Light from one side, the camera's noise, and rounding to bytes.
 void expose(const Canvas& canvas, Random& random) {
   const float gain = random.uniform(0.7F, 1.1F);
-  const Vec along = any_direction(random);
+  const Vector along = any_direction(random);
   const float slope = random.uniform(0, 0.5F) / static_cast<float>(canvas.side);
   const float noise = random.uniform(0, 0.1F);
   const float middle = 0.5F * static_cast<float>(canvas.side);

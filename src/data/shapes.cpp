@@ -9,7 +9,7 @@
 namespace thimble::data {
 namespace {
 
-constexpr uint64_t kLabelStream = 5;
+constexpr uint64_t kShapeLabelStream = 5;
 constexpr uint64_t kPaintStream = 6;
 constexpr int64_t kLeastSide = 16;
 constexpr int64_t kMostSide = 4096;
@@ -26,7 +26,7 @@ Dataset shapes(int64_t count, uint64_t seed, Split split, int64_t side) {
   }
   return generator(count, {{"image", {side, side, 3}}, {"label", {}, DType::i32, true}},
                    [=](int64_t index, std::span<void* const> out) {
-                     const int label = balanced_label(kLabelStream, seed, split, index);
+                     const int label = balanced_label(kShapeLabelStream, seed, split, index);
                      *static_cast<int32_t*>(out[1]) = label;
                      paint_shape(static_cast<ShapeClass>(label),
                                  Random(key_of(kPaintStream, seed, split, index, side)),

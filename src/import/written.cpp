@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <thimble/error.h>
 
+#include <algorithm>
+
 #include "io/atomic_file.h"
 #include "passes/passes.h"
 
@@ -59,6 +61,16 @@ const ir::TensorType& WrittenOp::type(int i) const {
 
 const ir::TensorType& WrittenOp::result(int i) const {
   return written_.graph().type(node_.outputs[static_cast<size_t>(i)]);
+}
+
+bool WrittenOp::is_read(int i) const {
+  const int value = node_.outputs[static_cast<size_t>(i)];
+  const ir::Graph& graph = written_.graph();
+  return std::any_of(graph.outputs.begin(), graph.outputs.end(),
+                     [&](const auto& output) { return output.second == value; }) ||
+         std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const ir::Node& node) {
+           return std::find(node.inputs.begin(), node.inputs.end(), value) != node.inputs.end();
+         });
 }
 
 void WrittenOp::fail(const std::string& message) const {

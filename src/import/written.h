@@ -62,6 +62,8 @@ class WrittenOp {
   [[nodiscard]] const ir::TensorType& type(int i) const;
   [[nodiscard]] const Shape& shape(int i) const { return type(i).shape; }
   [[nodiscard]] const ir::TensorType& result(int i = 0) const;
+  // Whether an op or an output of the graph reads result i.
+  [[nodiscard]] bool is_read(int i) const;
   // Whether input i has values in the file, and these.
   [[nodiscard]] bool is_constant(int i) const { return written_.is_constant(node_.input(i)); }
   [[nodiscard]] Array values(int i) const { return written_.values_of(node_.input(i)); }

@@ -18,7 +18,7 @@ static_assert(std::endian::native == std::endian::little, "BIN files are little 
 namespace thimble::ml_train {
 namespace {
 
-constexpr char kAdam[] = {'a', 'd', 'a', 'm'};
+constexpr char kAdamMark[] = {'a', 'd', 'a', 'm'};
 constexpr const char* kMoments[] = {"exp_avg", "exp_avg_sq"};
 
 template <class T>
@@ -61,7 +61,7 @@ class BinFile {
     const bool has_moments =
         model_.trainer_ && model_.optimizer_ && model_.optimizer_->getType() == "adam";
     if (has_moments) {
-      bytes.append(kAdam, sizeof kAdam);
+      bytes.append(kAdamMark, sizeof kAdamMark);
       for (Weight* weight : trained()) {
         for (const char* moment : kMoments)
           append_floats(bytes, model_.weights_->read(*weight, moment));
@@ -87,10 +87,10 @@ class BinFile {
       read_weights(bytes);
       return;
     }
-    const size_t moments = is_adam() ? sizeof kAdam + moment_bytes() : 0;
+    const size_t moments = is_adam() ? sizeof kAdamMark + moment_bytes() : 0;
     const size_t rest = bytes.size() - needed;
     const bool has_moments = moments > 0 && rest >= moments &&
-                             std::memcmp(bytes.data() + needed, kAdam, sizeof kAdam) == 0;
+                             std::memcmp(bytes.data() + needed, kAdamMark, sizeof kAdamMark) == 0;
     const size_t counters = rest - (has_moments ? moments : 0);
     if (rest != 0 && counters != 2 * sizeof(uint32_t) && counters != 0) {
       failed(0, path + " has " + std::to_string(rest) +
@@ -99,7 +99,7 @@ class BinFile {
       return;
     }
     read_weights(bytes);
-    if (has_moments) read_moments(bytes, needed + sizeof kAdam);
+    if (has_moments) read_moments(bytes, needed + sizeof kAdamMark);
     if (counters != 0) read_counters(bytes, bytes.size() - counters, has_moments);
   }
 

@@ -12,7 +12,7 @@ namespace {
 
 using ml::train::ReferenceLayersType;
 
-constexpr Property kRecurrent[] = {
+constexpr Property kRecurrentBlock[] = {
     {"unroll_for", Kind::positive, "1"},
     {"recurrent_input", Kind::connections, nullptr, "", 0, true},
     {"recurrent_output", Kind::connections, nullptr, "", 0, true},
@@ -225,7 +225,7 @@ void ModelNode::addWithReferenceLayers(
     copies.add("", {}, "", add_layer);
     return;
   }
-  PropertySet props("recurrent", {kRecurrent});
+  PropertySet props("recurrent", {kRecurrentBlock});
   props.set(type_properties);
   props.require_all();
   Unrolled(copies, props, add_layer).run();

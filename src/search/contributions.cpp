@@ -15,9 +15,9 @@ namespace {
 using io::Fields;
 using nlohmann::json;
 
-constexpr size_t kMostBytes = size_t{16} << 20;
+constexpr size_t kMostContributionBytes = size_t{16} << 20;
 constexpr size_t kMostParts = 1000000;
-constexpr int kMostDepth = 4;
+constexpr int kMostContributionDepth = 4;
 
 double number(const Fields& fields, const char* name) {
   const json& value = fields.at(name);
@@ -57,7 +57,7 @@ std::string Contributions::text() const {
 }
 
 Contributions Contributions::parse(std::string_view text, const std::string& name) {
-  const json parsed = io::parse_json({.file = name}, text, kMostDepth);
+  const json parsed = io::parse_json({.file = name}, text, kMostContributionDepth);
   const Fields fields(name, "the contributions", parsed,
                       {"metric", "last_layer", "base", "biases", "weights", "settings"});
   Contributions made{.metric = fields.text("metric"),
@@ -87,7 +87,7 @@ Contributions Contributions::parse(std::string_view text, const std::string& nam
 }
 
 Contributions Contributions::load(const std::string& path) {
-  return parse(io::read_file(path, kMostBytes), path);
+  return parse(io::read_file(path, kMostContributionBytes), path);
 }
 
 }  // namespace thimble

@@ -28,7 +28,7 @@ int matching_field(const ir::ValueData& source, const std::vector<data::Field>& 
   return only_source_of_its_kind && of_kind == 1 ? last_of_kind : -1;
 }
 
-std::string names_of(const std::vector<data::Field>& fields) {
+std::string field_names(const std::vector<data::Field>& fields) {
   std::string names;
   for (const data::Field& field : fields) {
     names += fmt::format("{}\"{}\" {}{}", names.empty() ? "" : ", ", field.name,
@@ -55,7 +55,7 @@ Feed::Feed(const ir::Graph& model, BatchStream& stream, bool with_labels)
     if (f < 0) {
       throw Error(data.name, fmt::format("the data set has no field for this {}; it has {}. Rename "
                                          "its fields with Dataset::named",
-                                         ir::to_string(data.role), names_of(fields)));
+                                         ir::to_string(data.role), field_names(fields)));
     }
     const data::Field& field = fields[static_cast<size_t>(f)];
     const std::vector<int64_t>& dims = data.type.shape.dims();

@@ -99,7 +99,9 @@ class Names {
   std::vector<SchemeLayer> layers_;
 };
 
-bool is_whole(const UpdateScheme::Part& part) { return part.channels.empty() && part.ratio == 1.0; }
+bool has_all_channels(const UpdateScheme::Part& part) {
+  return part.channels.empty() && part.ratio == 1.0;
+}
 
 // The axis of the input channels of what a name stands for, of which some are to be trained.
 int axis_of(const ir::Graph& model, const std::string& name, const Named& weight) {
@@ -112,7 +114,7 @@ int axis_of(const ir::Graph& model, const std::string& name, const Named& weight
 
 ir::TrainedPart part_of(const ir::Graph& model, const std::string& name, const Named& weight,
                         const UpdateScheme::Part& wanted) {
-  if (is_whole(wanted)) return {};
+  if (has_all_channels(wanted)) return {};
   const int axis = axis_of(model, name, weight);
   const int64_t count = model.type(weight.id).shape[axis];
   if (wanted.channels.empty()) {
@@ -185,7 +187,7 @@ TrainedParameters trained_parameters(const ir::Graph& model, const UpdateScheme&
 
 bool has_ratios(const UpdateScheme& scheme) {
   return std::any_of(scheme.weights.begin(), scheme.weights.end(), [](const auto& each) {
-    return each.second.channels.empty() && !is_whole(each.second);
+    return each.second.channels.empty() && !has_all_channels(each.second);
   });
 }
 
@@ -204,7 +206,7 @@ UpdateScheme with_channels(const ir::Graph& model, const UpdateScheme& scheme,
   UpdateScheme chosen;
   chosen.bias_last = scheme.bias_last;
   for (const auto& [name, wanted] : scheme.weights) {
-    if (is_whole(wanted) || !wanted.channels.empty()) {
+    if (has_all_channels(wanted) || !wanted.channels.empty()) {
       chosen.weights.emplace(name, wanted);
       continue;
     }

@@ -30,9 +30,9 @@ ir::LayerParameters parameters_of(const ir::Graph& graph, const ir::Node& node) 
   return node.op->layer({node.attrs, inputs, {}}).value_or(ir::LayerParameters{});
 }
 
-class Reading {
+class LayerSearch {
  public:
-  explicit Reading(const ir::Graph& graph) : graph_(graph) {}
+  explicit LayerSearch(const ir::Graph& graph) : graph_(graph) {}
 
   std::vector<SchemeLayer> run() {
     // A parameter that is added anywhere is a bias, whoever else reads it.
@@ -110,7 +110,7 @@ size_t distance(const std::string& a, const std::string& b) {
 
 }  // namespace
 
-std::vector<SchemeLayer> layers_of(const ir::Graph& model) { return Reading(model).run(); }
+std::vector<SchemeLayer> layers_of(const ir::Graph& model) { return LayerSearch(model).run(); }
 
 std::string nearest_name(const std::string& name, const std::vector<std::string>& known) {
   const auto nearest = std::min_element(

@@ -16,8 +16,8 @@ namespace {
 using io::Fields;
 using nlohmann::json;
 
-constexpr size_t kMostBytes = size_t{16} << 20;
-constexpr int kMostDepth = 4;
+constexpr size_t kMostSchemeBytes = size_t{16} << 20;
+constexpr int kMostSchemeDepth = 4;
 constexpr const char* kChoices[] = {"magnitude", "contribution"};
 
 bool is_index(const json& value) {
@@ -54,7 +54,7 @@ UpdateScheme::Part part_of(const Fields& fields, const std::string& layer, const
 }  // namespace
 
 UpdateScheme UpdateScheme::parse(std::string_view text, const std::string& name) {
-  const json parsed = io::parse_json({.file = name}, text, kMostDepth);
+  const json parsed = io::parse_json({.file = name}, text, kMostSchemeDepth);
   const Fields fields(name, "the scheme", parsed, {"bias_last", "weights", "choice"});
   UpdateScheme scheme;
   if (const json* const biases = fields.find("bias_last"); biases != nullptr) {
@@ -83,7 +83,7 @@ UpdateScheme UpdateScheme::parse(std::string_view text, const std::string& name)
 }
 
 UpdateScheme UpdateScheme::load(const std::string& path) {
-  return parse(io::read_file(path, kMostBytes), path);
+  return parse(io::read_file(path, kMostSchemeBytes), path);
 }
 
 std::string UpdateScheme::text() const {

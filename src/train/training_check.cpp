@@ -22,9 +22,9 @@ void refuse_file(const std::string& file, const std::string& what) {
 namespace {
 
 // The model's values and results by name. Files are hostile, so nothing is looked for in a row.
-class Names {
+class ModelNames {
  public:
-  explicit Names(const ir::Graph& model) {
+  explicit ModelNames(const ir::Graph& model) {
     for (const ir::ValueData& value : model.values) values_.try_emplace(key_of(value), &value.type);
     for (const auto& [name, id] : model.metrics) metrics_.try_emplace(name, &model.type(id));
     for (const auto& [name, id] : model.outputs) outputs_.try_emplace(name, &model.type(id));
@@ -65,7 +65,7 @@ bool is_of_batch(const ir::TensorType& type, const ir::TensorType* wanted, int64
 }
 
 // Whether inputs and labels of a program are those of the model, with its batch.
-void check_fields(const Names& model, const ProgramKey& key, const program::Program& program,
+void check_fields(const ModelNames& model, const ProgramKey& key, const program::Program& program,
                   const std::string& file) {
   for (const program::Tensor& tensor : program.tensors) {
     if (!tensor.is_source || (tensor.role != ir::Role::input && tensor.role != ir::Role::label)) {
@@ -79,7 +79,7 @@ void check_fields(const Names& model, const ProgramKey& key, const program::Prog
 }
 
 // Whether loss, metrics and outputs of a program are those of the model.
-void check_results(const Names& model, const ProgramKey& key, const program::Program& program,
+void check_results(const ModelNames& model, const ProgramKey& key, const program::Program& program,
                    const std::string& file) {
   if (program.loss && program.tensor(*program.loss).type != ir::TensorType{DType::f32, {}}) {
     refuse_file(file, "a loss is no number of 32 bits");
@@ -202,7 +202,7 @@ void check_training(const TrainingProgram& training, const std::string& file) {
   if (!main->second.in_file.empty() && main->second.slot_bytes.empty()) {
     refuse_file(file, "parameters lie in a swap file that has no slots");
   }
-  const Names model(training.interface);
+  const ModelNames model(training.interface);
   std::map<std::string, Known> values;
   for (const auto& [key, program] : training.programs) {
     if (program.threads != training.options.threads) {

@@ -10,11 +10,6 @@
 namespace thimble::importer::onnx {
 namespace {
 
-Padding padding_of(const Window& w) {
-  if (w.kernel.size() == 1) return {0, 0, w.before[0], w.after[0]};
-  return {w.before[0], w.after[0], w.before[1], w.after[1]};
-}
-
 std::vector<int64_t> padding_of_volume(const Window& w) {
   std::vector<int64_t> all;
   for (size_t i = 0; i < w.before.size(); ++i) {

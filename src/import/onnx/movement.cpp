@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "import/onnx/table.h"
+#include "import/parts.h"
 
 namespace thimble::importer::onnx {
 namespace {
@@ -13,22 +14,6 @@ namespace {
 // For each axis of the ONNX tensor its place in the stored one.
 int place_of(const Node& node, const Order& order, int64_t axis) {
   return inverse(order)[static_cast<size_t>(node.axis_of(axis, static_cast<int>(order.size())))];
-}
-
-constexpr size_t kMostParts = 32;  // of thimble's concat
-
-Value concatenated(std::vector<Value> parts, int64_t axis) {
-  while (parts.size() > 1) {
-    std::vector<Value> wider;
-    for (size_t i = 0; i < parts.size(); i += kMostParts) {
-      const size_t end = std::min(parts.size(), i + kMostParts);
-      wider.push_back(concat(
-          {parts.begin() + static_cast<int64_t>(i), parts.begin() + static_cast<int64_t>(end)},
-          {.axis = axis}));
-    }
-    parts = std::move(wider);
-  }
-  return parts.at(0);
 }
 
 void concat_node(Node& node) {

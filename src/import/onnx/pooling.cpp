@@ -12,11 +12,6 @@
 namespace thimble::importer::onnx {
 namespace {
 
-Padding padding_of(const Window& w) {
-  if (w.kernel.size() == 1) return {0, 0, w.before[0], w.after[0]};
-  return {w.before[0], w.after[0], w.before[1], w.after[1]};
-}
-
 // Pads the spatial axes of an image, so that a window needs no padding of its own.
 Value padded(Value x, Window& w, double value) {
   PadOptions options{.before = {0}, .after = {0}, .value = value};

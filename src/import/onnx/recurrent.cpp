@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "import/onnx/table.h"
+#include "import/parts.h"
 
 namespace thimble::importer::onnx {
 namespace {
@@ -166,7 +167,7 @@ RnnResult gru_reset_first(const Recurrent& r, Value x) {
     h = fresh + update * (h - fresh);
     steps.push_back(reshape(h, {s[0], 1, u}));
   }
-  return {concat(steps, {.axis = 1}), reshape(h, {s[0], 1, u})};
+  return {concatenated(steps, 1), reshape(h, {s[0], 1, u})};
 }
 
 void gru_node(Node& node) {

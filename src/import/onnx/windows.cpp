@@ -6,6 +6,13 @@
 
 namespace thimble::importer::onnx {
 
+Padding padding_of(const Window& window) {
+  const std::vector<int64_t>& before = window.before;
+  const std::vector<int64_t>& after = window.after;
+  if (before.size() == 1) return {0, 0, before[0], after[0]};
+  return {before[0], after[0], before[1], after[1]};
+}
+
 std::vector<int64_t> per_axis(const Node& node, const char* name, size_t axes, int64_t otherwise) {
   std::vector<int64_t> numbers = node.integers(name);
   if (numbers.empty()) numbers.assign(axes, otherwise);

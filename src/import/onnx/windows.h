@@ -22,6 +22,9 @@ struct Window {
 [[nodiscard]] Window window_of(const Node& node, const std::vector<int64_t>& sizes,
                                std::vector<int64_t> kernel);
 
+// The padding of a window of one or two axes.
+[[nodiscard]] Padding padding_of(const Window& window);
+
 // An attribute with a number an axis; all are `otherwise` without it.
 [[nodiscard]] std::vector<int64_t> per_axis(const Node& node, const char* name, size_t axes,
                                             int64_t otherwise);

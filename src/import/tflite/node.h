@@ -30,6 +30,7 @@ struct Rule {
 };
 // The rules of each file, and of all of them; null: thimble does not read the operator.
 [[nodiscard]] std::span<const Rule> layer_rules();
+[[nodiscard]] std::span<const Rule> recurrent_rules();
 [[nodiscard]] std::span<const Rule> pool_rules();
 [[nodiscard]] std::span<const Rule> element_rules();
 [[nodiscard]] std::span<const Rule> shape_rules();
@@ -92,6 +93,11 @@ class Node {
   // new one.
   [[nodiscard]] Value parameter(int i, const std::string& name, bool raw,
                                 Layout layout = Layout::same);
+
+  // A constant of the graph that is none of the file.
+  [[nodiscard]] Value constant(const std::string& name, const Array& values) {
+    return building_.graph.constant(name, values);
+  }
 
   // The options of this kind; fails where there are others, or none.
   template <class T>

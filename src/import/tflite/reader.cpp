@@ -22,7 +22,6 @@ constexpr int kDequantize = 6;
 constexpr std::pair<int, const char*> kOthers[] = {
     {12, "L2_POOL_2D"},
     {16, "LSTM"},
-    {44, "UNIDIRECTIONAL_SEQUENCE_LSTM"},
     {69, "TILE"},
     {77, "SHAPE"},
     {81, "REDUCE_PROD"},
@@ -213,7 +212,7 @@ class NetworkReader {
 
 const Rule* find_rule(int code) {
   for (const std::span<const Rule> rules :
-       {layer_rules(), pool_rules(), element_rules(), shape_rules()}) {
+       {layer_rules(), recurrent_rules(), pool_rules(), element_rules(), shape_rules()}) {
     for (const Rule& rule : rules) {
       if (rule.code == code) return &rule;
     }

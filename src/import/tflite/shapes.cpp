@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "import/parts.h"
 #include "import/tflite/node.h"
 #include "ir/graph.h"
 
@@ -26,7 +27,7 @@ void concatenation(Node& node) {
   std::vector<Value> parts;
   for (int i = 0; i < node.inputs(); ++i) parts.push_back(node.input(i));
   if (parts.empty()) node.fail("it has no inputs");
-  const Value y = concat(parts, {.axis = node.axis(parts[0], o.axis())});
+  const Value y = importer::concatenated(parts, node.axis(parts[0], o.axis()));
   if (!node.is_int8()) return node.give(activated(node, y, o.activation()));
   const Activation bounds = bounds_of(node, o.activation());
   node.give(bounds == Activation::none ? y : node.clamped(y, bounds));
@@ -39,10 +40,22 @@ void give_all(Node& node, const std::vector<Value>& parts) {
   for (int i = 0; i < node.outputs(); ++i) node.give(parts[static_cast<size_t>(i)], i);
 }
 
+// x in as many parts as the operator has outputs.
+std::vector<Value> equal_parts(const Node& node, const Value& x, int64_t axis) {
+  const int64_t size = x.shape()[static_cast<int>(axis)];
+  const int64_t count = node.outputs();
+  if (size % count != 0) {
+    node.fail(fmt::format("cannot cut axis {} of {} into {} equal parts", axis,
+                          to_string(x.shape()), count));
+  }
+  const std::vector<int64_t> sizes(static_cast<size_t>(count), size / count);
+  return importer::split_into(x, axis, sizes);
+}
+
 void split_of(Node& node) {
   const Value x = node.input(1);
   if (node.outputs() < 1) node.fail("it has no outputs");
-  give_all(node, split(x, node.outputs(), node.axis(x, node.integer(0))));
+  give_all(node, equal_parts(node, x, node.axis(x, node.integer(0))));
 }
 
 void split_v(Node& node) {
@@ -55,7 +68,7 @@ void split_v(Node& node) {
     for (const int64_t size : sizes) rest -= std::clamp<int64_t>(size, 0, rest);
     *open = rest;
   }
-  give_all(node, split(x, {.axis = axis, .sizes = sizes}));
+  give_all(node, importer::split_into(x, axis, sizes));
 }
 
 // The shape with a dimension of 1 before `axis`.
@@ -84,14 +97,14 @@ void pack(Node& node) {
     axis = new_axis(node, x, o.axis());
     parts.push_back(reshape(x, with_axis(x.shape(), axis)));
   }
-  node.give(concat(parts, {.axis = axis}));
+  node.give(importer::concatenated(parts, axis));
 }
 
 void unpack(Node& node) {
   const auto& o = node.options<UnpackOptions>(BuiltinOptions_UnpackOptions);
   const Value x = node.input(0);
   if (node.outputs() < 1) node.fail("it has no outputs");
-  std::vector<Value> parts = split(x, node.outputs(), node.axis(x, o.axis()));
+  std::vector<Value> parts = equal_parts(node, x, node.axis(x, o.axis()));
   for (int i = 0; i < node.outputs(); ++i) {
     Value& part = parts[static_cast<size_t>(i)];
     part = node.shaped(part, i);

@@ -154,7 +154,8 @@ std::string FileWriter::run() && {
   }
   for (const ir::Node& node : graph().nodes) {
     Op op(*this, node);
-    importer::write_by_rule(op, {layer_writers(), element_writers(), shape_writers()});
+    importer::write_by_rule(
+        op, {layer_writers(), element_writers(), recurrent_writers(), shape_writers()});
   }
   return finish();
 }
@@ -318,6 +319,14 @@ void Op::pass() {
                {input(0), numbers(open_sizes(result().shape))}, {output()});
   }
   file_.tensor_by_value_[{y, static_cast<int>(Written::same)}] = input(0);
+}
+
+void Op::give(const std::vector<float>& values) {
+  const int y = node().outputs[0];
+  const auto named = file_.output_names_.find(y);
+  file_.tensor_by_value_[{y, static_cast<int>(Written::same)}] =
+      file_.add_tensor({named == file_.output_names_.end() ? "constant" : named->second, result(),
+                        Array(values, result().shape), true});
 }
 
 }  // namespace tflite

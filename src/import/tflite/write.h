@@ -73,6 +73,8 @@ class Op : public importer::WrittenOp {
   }
   // Result i is the same as input 0: no operator is written.
   void pass();
+  // Result 0 is a constant: no operator is written.
+  void give(const std::vector<float>& values);
 
  private:
   FileWriter& file_;
@@ -81,6 +83,7 @@ class Op : public importer::WrittenOp {
 using WriteRule = importer::WriteRuleOf<Op>;
 [[nodiscard]] std::span<const WriteRule> layer_writers();
 [[nodiscard]] std::span<const WriteRule> element_writers();
+[[nodiscard]] std::span<const WriteRule> recurrent_writers();
 [[nodiscard]] std::span<const WriteRule> shape_writers();
 
 [[nodiscard]] ActivationFunction function_of(Activation activation);

@@ -38,7 +38,19 @@ Options multiplication(Op& op, Activation activation) {
                     CreateMulOptions(op.builder(), function_of(activation)));
 }
 
+// Two biases, as recurrent layers have them, become one.
+bool are_vectors(const Op& op) {
+  return op.is_constant(0) && op.is_constant(1) && op.result().dtype == DType::f32 &&
+         op.shape(0).rank() == 1 && op.shape(0) == op.shape(1);
+}
+
 void add_of(Op& op) {
+  if (are_vectors(op)) {
+    std::vector<float> sums = op.values(0).floats();
+    const std::vector<float> others = op.values(1).floats();
+    for (size_t i = 0; i < sums.size(); ++i) sums[i] += others[i];
+    return op.give(sums);
+  }
   op.add(0, addition(op, Activation::none), {op.input(0), op.input(1)}, {op.output()});
 }
 void sub_of(Op& op) {

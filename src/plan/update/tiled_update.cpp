@@ -20,7 +20,7 @@ namespace thimble::plan {
 namespace {
 
 // Choices that are tried at most.
-constexpr int kMaxTries = 2;
+constexpr int kMaxRounds = 2;
 
 // Bytes of a tile of a gradient: small enough to stay in the second-level cache until it is used.
 constexpr int64_t kTileBytes = int64_t{128} << 10;
@@ -205,7 +205,7 @@ ir::Graph tile_updates(const ir::Graph& graph, const ArenaOptions& options) {
   };
   std::stable_sort(chosen.begin(), chosen.end(), is_larger);
   // With tiled updates the choice of recomputation may be worse: then the larger gradients alone.
-  for (int tries = 0; tries < kMaxTries && !chosen.empty(); ++tries) {
+  for (int tries = 0; tries < kMaxRounds && !chosen.empty(); ++tries) {
     std::set<std::string> names;
     for (const ir::ValueData* const each : chosen) names.insert(each->name);
     Tiler tiler(graph, options);
