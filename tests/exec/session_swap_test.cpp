@@ -108,7 +108,7 @@ TEST(session, is_rehearsed_with_its_transfers) {
     const Rehearsal rehearsal = rehearse(step.session(), step.file());
     plan::learn(rehearsal, program.compiled().step, times, rates);
     EXPECT_GT(rehearsal.stall_ms, 0.0);
-    EXPECT_GE(rehearsal.busy_ms, 0.9 * rehearsal.stall_ms);
+    EXPECT_GE(rehearsal.busy_ms, 0.5 * rehearsal.stall_ms);  // threads may wake up late
     EXPECT_GE(rehearsal.step_ms, rehearsal.stall_ms);
     const int64_t read = step.file().counters().read_bytes - before;
     EXPECT_EQ(read % program.plan().swap_read_bytes, 0);
