@@ -163,16 +163,19 @@ void AdaptArguments::add_to(CLI::App& command) {
           ""))
       ->type_name("replace:N");
   command
-      .add_option("--freeze", adapt.freeze,
-                  "do not train the parameters whose names match the pattern, such as 'conv*'; may "
-                  "be given more than once [none]")
-      ->type_name("PATTERN")
+      .add_option(
+          "--freeze", adapt.freeze,
+          "do not train the parameters whose names match a pattern, such as 'conv*'; several "
+          "with commas between them, or given one by one [none]")
+      ->delimiter(',')
+      ->type_name("PATTERNS")
       ->allow_extra_args(false);
   command
       .add_option("--trainable", adapt.trainable,
                   "train those that match, after --freeze; int8 weights and their biases are "
-                  "frozen without it; may be given more than once [none]")
-      ->type_name("PATTERN")
+                  "frozen without it; several as for --freeze [none]")
+      ->delimiter(',')
+      ->type_name("PATTERNS")
       ->allow_extra_args(false);
   add_lora_option(command, lora_text);
   command

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <thimble/thimble.h>
 
+#include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -26,7 +28,6 @@ constexpr std::pair<const char*, tflite::WofLayout> kLayouts[] = {
 struct ConfigureArguments {
   std::string model;
   std::string budget;
-  std::string trainable = "*";
   std::string runtime;
   std::string out;
   ConfigureOptions options;
@@ -85,7 +86,14 @@ nlohmann::ordered_json choices(const ConfigureArguments& arguments, const tflite
 
 // Kernels that the runtime on the device was built with.
 void check_runtime(const std::string& list, const std::vector<std::string>& kernels) {
-  const std::vector<std::string> known = split(io::read_file(list, kMostListBytes), '\n');
+  const std::string text = io::read_file(list, kMostListBytes);
+  const bool is_list = std::all_of(text.begin(), text.end(), [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '/' || c == '\n';
+  });
+  if (!is_list) {
+    throw Error(list, "is no list of kernels; thimble micro writes one, kernels.txt");
+  }
+  const std::vector<std::string> known = split(text, '\n');
   for (const std::string& kernel : kernels) {
     if (std::find(known.begin(), known.end(), kernel) != known.end()) continue;
     throw Error(list, fmt::format("the runtime lacks the kernel {}; build it with this program's "
@@ -94,15 +102,31 @@ void check_runtime(const std::string& list, const std::vector<std::string>& kern
   }
 }
 
+// Without those that were before.
+template <class Choice>
+void keep_once(std::vector<Choice>& choices) {
+  std::vector<Choice> kept;
+  for (const Choice& choice : choices) {
+    if (std::find(kept.begin(), kept.end(), choice) == kept.end()) kept.push_back(choice);
+  }
+  choices = std::move(kept);
+}
+
 int run_configure(const ConfigureArguments& given) {
   ConfigureArguments arguments = given;
   ConfigureOptions& options = arguments.options;
+  keep_once(options.optimizers);
+  keep_once(options.batches);
+  const std::vector<std::string>& patterns = options.trainable;
+  const bool is_auto = std::find(patterns.begin(), patterns.end(), "auto") != patterns.end();
+  if (is_auto && patterns.size() > 1) {
+    throw UsageError(Error("--trainable", "auto chooses all that is trained; give it alone"));
+  }
   const tflite::File file = tflite::File::read(arguments.model);
   if (!arguments.budget.empty()) {
     options.memory_budget = from_command_line([&] { return parse_bytes(arguments.budget); });
   }
-  options.trainable = arguments.trainable == "auto" ? chosen_parameters(file, options)
-                                                    : split(arguments.trainable, ',');
+  if (is_auto) options.trainable = chosen_parameters(file, options);
   const Configured made = configured(file, options);
   if (!arguments.runtime.empty()) check_runtime(arguments.runtime, made.program.kernels);
   io::make_directories(arguments.out);
@@ -169,6 +193,13 @@ struct MergeArguments {
 
 int run_merge(const MergeArguments& arguments) {
   const tflite::File model = tflite::File::read(arguments.model);
+  const bool is_circle = model.is_circle();
+  if (std::filesystem::path(arguments.out).extension() == (is_circle ? ".tflite" : ".circle")) {
+    throw UsageError(Error(
+        "--out",
+        fmt::format("{} is a {} file and stays one; name the new one {}", arguments.model,
+                    is_circle ? "circle" : "TensorFlow Lite", is_circle ? ".circle" : ".tflite")));
+  }
   const std::string bytes = io::read_file(arguments.weights, kMostWeightBytes);
   const auto contents = tflite::read_wof(arguments.weights, std::as_bytes(std::span(bytes)), model);
   write_file_of(arguments.out, tflite::with_contents(model, contents));
@@ -220,11 +251,13 @@ void add_configure(CLI::App& app, Action& action) {
       ->allow_extra_args(false);
   command
       ->add_option(
-          "--trainable", arguments->trainable,
-          "patterns of the parameters that are trained, with commas between them; auto: from "
-          "the last layer to the first all of a layer where the budget holds it, else "
-          "its bias [all]")
-      ->type_name("PATTERNS|auto");
+          "--trainable", options.trainable,
+          "patterns of the parameters that are trained, with commas between them, or given one "
+          "by one; auto: from the last layer to the first all of a layer where the budget holds "
+          "it, else its bias [all]")
+      ->delimiter(',')
+      ->type_name("PATTERNS|auto")
+      ->allow_extra_args(false);
   choice(*command, "--wof-layout", options.layout, kLayouts,
          "what the weights' table says of tensors that it has no buffer for: landed 0, as "
          "onert-micro reads it; proposed -1 [landed]");
@@ -243,7 +276,9 @@ void add_configure(CLI::App& app, Action& action) {
       "    --batch 4 --out two_stages");
   command->callback([&action, arguments] {
     action = [arguments] {
-      if (arguments->options.batches.empty()) arguments->options.batches = {1};
+      ConfigureOptions& chosen = arguments->options;
+      if (chosen.batches.empty()) chosen.batches = {1};
+      if (chosen.trainable.empty()) chosen.trainable = {"*"};
       return run_configure(*arguments);
     };
   });

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <set>
 
+#include "commands.h"
 #include "exec/program.h"
 #include "import/tflite/gradients.h"
 #include "ir/graph.h"
@@ -20,18 +21,20 @@ namespace {
 
 // The model with its loss; what is not to be trained is frozen.
 Graph training_of(const Graph& graph, const ConfigureOptions& options) {
-  return adapt(graph, {.loss = options.loss,
-                       .label = options.label,
-                       .metrics = options.metrics,
-                       .freeze = {"*"},
-                       .trainable = options.trainable});
+  return from_command_line([&] {
+    return adapt(graph, {.loss = options.loss,
+                         .label = options.label,
+                         .metrics = options.metrics,
+                         .freeze = {"*"},
+                         .trainable = options.trainable});
+  });
 }
 
 Optimizer optimizer_of(const std::string& text) {
   const std::string settings = text == "sgd"        ? "sgd:momentum=0"
                                : text == "momentum" ? "sgd:momentum=0.9"
                                                     : text;
-  return Optimizer::parse(settings, Optimizer(SGD{}));
+  return from_command_line([&] { return Optimizer::parse(settings, Optimizer(SGD{})); });
 }
 
 // One training that was planned for reference kernels.
@@ -136,22 +139,47 @@ class Configuring {
     model_.predict = &forward_.predict();
     model_.tensors = static_cast<uint32_t>(file.tensors().size());
     model_.structure = tflite::structure_of(file);
-  }
-
-  Configured run() && {
     plan(0);
     describe();
     made_.program = emit::micro_program_file(model_);
+    most_bytes_ = made_.memory_bytes();
+  }
+
+  // Whether a budget of the device is kept; 0: none. The program is then planned for it.
+  bool keeps(int64_t budget) {
+    if (budget == 0 || budget >= most_bytes_) return true;
+    if (budget <= emit::kMicroRuntimeBytes + made_.program.state_bytes) return false;
+    try {
+      plan(budget);
+    } catch (const Error&) {  // the planner finds no order and no values to recompute
+      return false;
+    }
+    made_.program = emit::micro_program_file(model_);
+    return made_.memory_bytes() <= budget;
+  }
+
+  // The least budget that is kept, found by bisection; `known` where it is not below that one.
+  // refused: a budget that is not kept.
+  int64_t least_budget(int64_t refused, int64_t known = INT64_MAX) {
+    int64_t kept = most_bytes_;
+    if (kept >= known) {
+      if (!keeps(known - 1)) return known;
+      kept = known - 1;
+    }
+    while (kept - refused > 1) {
+      const int64_t middle = refused + (kept - refused) / 2;
+      (keeps(middle) ? kept : refused) = middle;
+    }
+    return kept;
+  }
+
+  Configured run() && {
     const int64_t budget = options_.memory_budget;
-    if (budget > 0 && made_.memory_bytes() > budget) {
-      const int64_t most = made_.memory_bytes();
-      try {
-        plan(budget);
-      } catch (const Error&) {  // it tells of the planner's budget, which counts flash
-        refuse(budget, most);
-      }
-      made_.program = emit::micro_program_file(model_);
-      if (made_.memory_bytes() > budget) refuse(budget, std::min(most, made_.memory_bytes()));
+    if (!keeps(budget)) {
+      throw Error("memory_budget",
+                  fmt::format("{} bytes cannot be kept; {} are the least. Train less (--trainable "
+                              "auto), or take a smaller batch or an optimizer with less state",
+                              budget, least_budget(budget)));
     }
     made_.gradients = gradients();
     for (const program::Tensor& tensor : model_.trainings.front().program->tensors) {
@@ -161,48 +189,26 @@ class Configuring {
   }
 
  private:
-  [[noreturn]] static void refuse(int64_t budget, int64_t least) {
-    throw Error(
-        "memory_budget",
-        fmt::format("{} bytes cannot be kept; {} work. Train less (--trainable auto), or take "
-                    "a smaller batch or an optimizer with less state",
-                    budget, least));
-  }
-
   // budget: of the device; 0: none.
   void plan(int64_t budget) {
-    std::vector<std::unique_ptr<Planned>> before = std::move(planned_);
     planned_.clear();
     model_.trainings.clear();
     size_t i = 0;
     for (const std::string& optimizer : options_.optimizers) {
       for (const int64_t batch : options_.batches) {
-        // What the planner counts beside the device's memory: frozen weights, which lie in flash.
         int64_t planned = 0;
         if (budget > 0) {
-          const Planned& free = *before[i++];
-          planned =
-              budget - emit::kMicroRuntimeBytes + free.peak_bytes() - device_bytes(free.training());
+          const int64_t arena = budget - emit::kMicroRuntimeBytes - made_.program.state_bytes;
+          planned = arena / 8 * 8 + beside_arena_[i++];
         }
         planned_.push_back(std::make_unique<Planned>(graph_, optimizer, batch, planned));
         model_.trainings.push_back(planned_.back()->training());
-      }
-    }
-  }
-
-  // Arena, and what a training changes.
-  static int64_t device_bytes(const emit::MicroTraining& training) {
-    int64_t bytes = training.program->arena_bytes;
-    std::set<int64_t> changed;
-    for (const program::Call& call : training.program->calls) {
-      for (const int id : call.outputs) {
-        const program::Tensor& tensor = training.program->tensor(id);
-        if (tensor.place == program::Place::stored && changed.insert(tensor.at).second) {
-          bytes += (tensor.bytes() + 7) / 8 * 8;
+        if (budget == 0) {
+          beside_arena_.push_back(planned_.back()->peak_bytes() -
+                                  model_.trainings.back().program->arena_bytes);
         }
       }
     }
-    return bytes;
   }
 
   // The files, by what is trained.
@@ -276,6 +282,9 @@ class Configuring {
   Forward forward_;
   emit::MicroModel model_;
   std::vector<std::unique_ptr<Planned>> planned_;
+  // What the planner counts beside the arena of each training: states and all weights.
+  std::vector<int64_t> beside_arena_;
+  int64_t most_bytes_ = 0;  // without a budget
   Configured made_;
 };
 
@@ -292,6 +301,10 @@ Configured configured(const tflite::File& file, const ConfigureOptions& options)
 std::vector<std::string> chosen_parameters(const tflite::File& file, ConfigureOptions options) {
   const tflite::Network network = tflite::read_network(file);
   const auto places = places_of(file, network);
+  if (!places.empty()) {  // what is wrong whatever is trained
+    options.trainable = {"*"};
+    static_cast<void>(training_of(network.graph, options));
+  }
   // Parameters of one layer stand beside each other.
   std::vector<std::vector<std::string>> layers;
   std::string last;
@@ -304,15 +317,16 @@ std::vector<std::string> chosen_parameters(const tflite::File& file, ConfigureOp
     last = layer;
   }
   std::optional<Error> why;
+  std::vector<std::vector<std::string>> too_large;
   const auto fits = [&](const std::vector<std::string>& trained) {
     options.trainable = trained;
     try {
-      static_cast<void>(configured(file, options));
-      return true;
+      if (Configuring(file, options).keeps(options.memory_budget)) return true;
+      too_large.push_back(trained);
     } catch (const Error& error) {
       if (!why) why = error;
-      return false;
     }
+    return false;
   };
   std::vector<std::string> trained;
   for (size_t n = layers.size(); n > 0; --n) {
@@ -327,11 +341,20 @@ std::vector<std::string> chosen_parameters(const tflite::File& file, ConfigureOp
     }
     trained = std::move(more);
   }
-  if (trained.empty()) {
+  if (!trained.empty()) return trained;
+  if (too_large.empty()) {
     if (why) throw Error(*why);
     throw Error("configure", "the model has no float weights to train");
   }
-  return trained;
+  int64_t least = INT64_MAX;
+  for (const std::vector<std::string>& parameters : too_large) {
+    options.trainable = parameters;
+    least = Configuring(file, options).least_budget(options.memory_budget, least);
+  }
+  throw Error("memory_budget",
+              fmt::format("{} bytes cannot be kept, whatever is trained; {} are the least. Take a "
+                          "smaller batch or an optimizer with less state",
+                          options.memory_budget, least));
 }
 
 }  // namespace thimble::cli

@@ -82,9 +82,11 @@ void SetupOptions::add_to(CLI::App& command) {
   command
       .add_option(
           "--freeze", freeze,
-          "do not train the parameters whose names match the pattern, such as 'conv*'; they need "
-          "neither gradient nor optimizer state; may be given more than once [none]")
-      ->type_name("PATTERN")
+          "do not train the parameters whose names match a pattern, such as 'conv*'; they need "
+          "neither gradient nor optimizer state; several with commas between them, or given one by "
+          "one [none]")
+      ->delimiter(',')
+      ->type_name("PATTERNS")
       ->allow_extra_args(false);
   command
       .add_option("--lr-scale", lr_scale,

@@ -124,7 +124,7 @@ const MicroKernel* MicroKernels::find(const KernelName& kernel, std::string& lac
       made.extents = library_.add({"", "float", subject + "_extents"}).name;
       break;
     } catch (const Error&) {
-      lacks = "it does not say how many bytes it touches";
+      lacks = "it is none of the runtime's ops";
     }
   }
   if (made.extents.empty()) return nullptr;
@@ -134,11 +134,16 @@ const MicroKernel* MicroKernels::find(const KernelName& kernel, std::string& lac
 const MicroKernel& MicroKernels::of(const program::Program& program, const program::Call& call) {
   const std::string where = call.outputs.empty() ? "" : *program.tensor(call.outputs.front()).name;
   const auto fail = [&](const std::string& why) {
+    // In the step of an imported model only an optimizer's op writes what is stored.
+    const bool is_update = !call.outputs.empty() &&
+                           program.tensor(call.outputs.front()).place == program::Place::stored;
     throw Error(
         "thimble-micro",
-        fmt::format("has no kernel for {} of \"{}\": {}. Train other layers (--trainable), or "
-                    "take thimble export-c, which writes all kernels as C",
-                    call.op->name, where, why));
+        fmt::format("has no kernel for {} of \"{}\": {}. {}, or take thimble export-c, which "
+                    "writes all kernels as C",
+                    call.op->name, where, why,
+                    is_update ? "Take another optimizer, such as sgd, momentum, adam or rmsprop"
+                              : "Train other layers where it is a gradient"));
   };
   check_has_source(program, call);
   std::string lacks;

@@ -288,17 +288,20 @@ const unsigned char* micro_wof_buffer(const thimble_micro* m, uint32_t tensor) {
   return offset == 0 || offset == MICRO_NONE ? NULL : bytes + offset;
 }
 
-/* Whether the buffers of all weights lie within the file, one beside the other. */
+/* Whether the buffers of all weights lie within the file, one beside the other, and it ends with
+   the last one: a checksum that was cut is no part of the file. */
 static int are_buffers(const thimble_micro* m, size_t payload) {
   const micro_header* h = micro_program_header(m);
   const unsigned char* file = (const unsigned char*)m->files.weights;
   const size_t first = MICRO_WOF_HEADER + 4 * (size_t)h->tensors;
+  size_t last = 0;
   for (uint32_t i = 0; i < h->stored.count; ++i) {
     const micro_stored* s = MICRO_TABLE(micro_stored, m, stored) + i;
     if (s->from != MICRO_WOF) continue;
     const unsigned char* buffer = micro_wof_buffer(m, s->source);
     const size_t at = buffer == NULL ? 0 : (size_t)(buffer - file);
     if (at < first || at > payload || s->bytes > payload - at) return 0;
+    if (at + s->bytes > last) last = at + s->bytes;
     for (uint32_t k = 0; k < i; ++k) {
       const micro_stored* other = MICRO_TABLE(micro_stored, m, stored) + k;
       if (other->from != MICRO_WOF) continue;
@@ -306,7 +309,12 @@ static int are_buffers(const thimble_micro* m, size_t payload) {
       if (at < begin + other->bytes && begin < at + s->bytes) return 0;
     }
   }
-  return 1;
+  /* Behind them may be buffers of tensors that this program does not train, of unknown sizes. */
+  for (uint32_t k = 0; k < h->tensors; ++k) {
+    const uint32_t offset = micro_u32(file + MICRO_WOF_HEADER + 4 * (size_t)k);
+    if (offset != MICRO_NONE && offset >= last) return 1;
+  }
+  return last == payload;
 }
 
 thimble_micro_status micro_check_files(const thimble_micro* m) {

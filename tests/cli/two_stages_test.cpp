@@ -190,6 +190,21 @@ class two_stages : public ::testing::Test {
       }
       EXPECT_EQ(compared, engine.parameters.size());
     }
+    expect_cut_weights_are_refused(folder, input);
+  }
+
+  // The device notices that a part of the checksum is missing.
+  void expect_cut_weights_are_refused(const std::string& folder, const std::string& input) {
+    const std::string whole = io::read_file(folder + "/weights.wof", kMost);
+    for (const size_t missing : {size_t{1}, size_t{15}}) {
+      std::ofstream(folder + "/weights.wof", std::ios::binary)
+          << whole.substr(0, whole.size() - missing);
+      const std::string command = "'" + std::string(folder_ / "runtime/driver") + "' '" + folder +
+                                  "' model.circle '" + input + "' samples.bin 1 0.1 sgd " +
+                                  std::to_string(kBatch) + " adam >'" + folder + "/log' 2>&1";
+      EXPECT_NE(std::system(command.c_str()), 0) << missing;
+      EXPECT_THAT(read_text(folder + "/log"), HasSubstr("open: status 5"));
+    }
   }
 
   TemporaryFolder folder_;
@@ -292,7 +307,113 @@ TEST_F(two_stages, auto_trains_what_the_budget_holds) {
       run({"configure", model, "--loss", kLoss, "--optimizer", "sgd", "--trainable", "auto",
            "--memory-budget", "1KiB", "--out", folder_ / "none"});
   EXPECT_EQ(refused.code, 1);
-  EXPECT_THAT(refused.err, HasSubstr("cannot be kept"));
+  EXPECT_THAT(refused.err, HasSubstr("cannot be kept, whatever is trained"));
+}
+
+TEST_F(two_stages, a_budget_that_is_too_small_names_the_least_one) {
+  const std::string model = folder_ / "mine.circle";
+  write_model(model);
+  for (const std::string trainable : {"*", "auto"}) {
+    SCOPED_TRACE(trainable);
+    const auto configured = [&](int64_t budget) {
+      return run({"configure", model, "--loss", kLoss, "--optimizer", "adam", "--optimizer", "sgd",
+                  "--batch", "1", "--batch", "8", "--trainable", trainable, "--memory-budget",
+                  std::to_string(budget), "--out", folder_ / "files"});
+    };
+    const std::string refused = configured(1024).err;
+    const std::string before = trainable == "auto" ? "trained; " : "kept; ";
+    const size_t at = refused.find(before);
+    ASSERT_NE(at, std::string::npos) << refused;
+    const int64_t least = std::stoll(refused.substr(at + before.size()));
+    EXPECT_EQ(configured(least).code, 0);
+    EXPECT_EQ(configured(least - 1).code, 1);
+  }
+}
+
+TEST_F(two_stages, wrong_values_are_errors_of_the_command_line) {
+  const std::string model = folder_ / "mine.circle";
+  write_model(model);
+  const std::string other = folder_ / "choices.json";
+  std::ofstream(other) << "{\"kernels\": []}";
+  for (const auto& [option, value, code, message] :
+       {std::tuple{"--optimizer", "foo", 2, "unknown name \"foo\""},
+        {"--optimizer", "sgd:lr=abc", 2, "abc"},
+        {"--metric", "foo", 2, "no metric \"foo\""},
+        {"--trainable", "nothing*", 2, "nothing*"},
+        {"--trainable", "auto,dense_1*", 2, "give it alone"},
+        {"--optimizer", "lion", 1, "Take another optimizer"},
+        {"--runtime", other.c_str(), 1, "is no list of kernels"}}) {
+    SCOPED_TRACE(value);
+    const Outcome outcome = run({"configure", model, "--loss", kLoss, "--optimizer", "sgd", option,
+                                 value, "--out", folder_ / "none"});
+    EXPECT_EQ(outcome.code, code);
+    EXPECT_THAT(outcome.err, HasSubstr(message));
+  }
+  for (const std::string trainable : {"*", "auto"}) {
+    const Outcome outcome = run({"configure", model, "--loss", "softmax", "--optimizer", "sgd",
+                                 "--trainable", trainable, "--out", folder_ / "none"});
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_THAT(outcome.err, HasSubstr("no loss \"softmax\""));
+  }
+}
+
+TEST_F(two_stages, choices_that_are_given_twice_count_once) {
+  const std::string model = folder_ / "mine.circle";
+  write_model(model);
+  const Outcome outcome = run({"configure", model, "--loss", kLoss, "--optimizer", "sgd",
+                               "--optimizer", "adam", "--optimizer", "sgd", "--batch", "2",
+                               "--batch", "2", "--json", "--out", folder_ / "files"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const auto json = last_line_json(outcome.out);
+  EXPECT_EQ(json["optimizers"], nlohmann::ordered_json({"sgd", "adam"}));
+  EXPECT_EQ(json["batches"], nlohmann::ordered_json::array({2}));
+}
+
+// Lists of patterns are alike in all commands.
+TEST_F(two_stages, patterns_have_commas_between_them) {
+  const std::string model = folder_ / "mine.circle";
+  write_model(model);
+  const auto imported = [&](const std::vector<std::string>& options) {
+    std::vector<std::string> words{"import", model, "--out", folder_ / "mine.safetensors"};
+    words.insert(words.end(), options.begin(), options.end());
+    const Outcome outcome = run(words);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return io::read_file(folder_ / "mine.safetensors", kMost);
+  };
+  const std::string all = imported({});
+  const std::string one_by_one = imported({"--freeze", "dense_2*", "--freeze", "conv2d_1.bias"});
+  EXPECT_NE(one_by_one, all);
+  EXPECT_EQ(imported({"--freeze", "dense_2*,conv2d_1.bias"}), one_by_one);
+  EXPECT_EQ(
+      imported({"--freeze", "*", "--trainable", "conv2d_1.bias,dense_2.bias"}),
+      imported({"--freeze", "*", "--trainable", "dense_2.bias", "--trainable", "conv2d_1.bias"}));
+}
+
+TEST_F(two_stages, weights_of_another_configuration_are_refused) {
+  const std::string model = folder_ / "mine.circle";
+  write_model(model);
+  for (const auto& [name, trainable] : {std::pair{"all", "*"}, {"few", "dense_2*"}}) {
+    ASSERT_EQ(run({"configure", model, "--loss", kLoss, "--optimizer", "sgd", "--trainable",
+                   trainable, "--out", folder_ / name})
+                  .code,
+              0);
+  }
+  const auto merge = [&](const std::string& to, const std::string& weights,
+                         const std::string& name = "merged.circle") {
+    return run({"merge", to, folder_ / (weights + "/weights.wof"), "--out", folder_ / name});
+  };
+  const std::string all = folder_ / "all/model.circle";
+  const Outcome lacking = merge(all, "few");
+  EXPECT_EQ(lacking.code, 1);
+  EXPECT_THAT(lacking.err, HasSubstr("has no weights for these tensors"));
+  EXPECT_FALSE(std::ifstream(folder_ / "merged.circle"));
+  EXPECT_EQ(merge(folder_ / "few/model.circle", "all").code, 0);
+  EXPECT_EQ(merge(model, "few").code, 0);
+  // A circle file does not become one of TensorFlow Lite by its name.
+  const Outcome named = merge(all, "all", "merged.tflite");
+  EXPECT_EQ(named.code, 2);
+  EXPECT_THAT(named.err, HasSubstr("is a circle file"));
+  EXPECT_FALSE(std::ifstream(folder_ / "merged.tflite"));
 }
 
 TEST_F(two_stages, what_the_runtime_lacks_is_named_on_the_host) {
@@ -338,6 +459,11 @@ TEST_F(two_stages, damaged_weights_are_refused) {
   // Without our end the checksum is not there; offsets are checked all the same.
   std::string bare = wof.substr(0, wof.size() - 16);
   EXPECT_EQ(merge(bare).code, 0);
+  for (size_t cut = 1; cut < 16; cut += 7) {  // of the checksum
+    const Outcome outcome = merge(wof.substr(0, wof.size() - cut));
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_THAT(outcome.err, HasSubstr("behind its last buffer"));
+  }
   EXPECT_EQ(merge(bare.substr(0, bare.size() - 1)).code, 1);
   EXPECT_EQ(merge(bare.substr(0, 20)).code, 1);
 }

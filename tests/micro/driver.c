@@ -156,8 +156,11 @@ int main(int argc, char** argv) {
   const size_t memory_bytes = thimble_micro_memory_bytes(program.data, program.size);
   void* memory = malloc(memory_bytes);
   thimble_micro m;
-  if (thimble_micro_open(&m, &files, memory, memory_bytes - 1) != THIMBLE_MICRO_NO_MEMORY)
+  const thimble_micro_status too_small = thimble_micro_open(&m, &files, memory, memory_bytes - 1);
+  if (too_small != THIMBLE_MICRO_NO_MEMORY) {
+    check(too_small, &m, "open");
     return 94;
+  }
   thimble_micro_reset(&m); /* of one that is not open: does nothing */
   if (thimble_micro_batch(&m, THIMBLE_MICRO_TRAIN) != 0 ||
       thimble_micro_step(&m, rate, NULL) != THIMBLE_MICRO_BAD_ARGUMENT) {

@@ -98,6 +98,32 @@ uint64_t copied_bytes(const Model& model) {
          bytes_of_all(model.subgraphs(), of_graph);
 }
 
+// By tensor, whether it is a constant of the graph or emptied: no input, result or variable.
+std::vector<bool> are_constants(const File& file) {
+  std::vector<bool> constant(file.tensors().size(), true);
+  for (size_t i = 0; i < constant.size(); ++i) constant[i] = !file.tensors()[i].is_variable;
+  for (const int input : file.inputs()) constant[static_cast<size_t>(input)] = false;
+  for (const OperatorInfo& info : file.operators()) {
+    for (const int output : info.outputs) {
+      if (output >= 0) constant[static_cast<size_t>(output)] = false;
+    }
+  }
+  return constant;
+}
+
+// The weights that operators read and the file does not hold.
+std::set<int> emptied_weights(const File& file, const std::vector<bool>& constant) {
+  std::set<int> emptied;
+  for (const OperatorInfo& info : file.operators()) {
+    for (const int input : info.inputs) {
+      if (input < 0 || !constant[static_cast<size_t>(input)]) continue;
+      const TensorInfo& tensor = file.tensor(input);
+      if (tensor.data.empty() && weight_bytes(tensor) > 0) emptied.insert(input);
+    }
+  }
+  return emptied;
+}
+
 }  // namespace
 
 uint32_t structure_of(const File& file) {
@@ -180,13 +206,16 @@ std::map<int, std::span<const std::byte>> read_wof(const std::string& name,
       fail(fmt::format("was made for a model of another structure than {}", model.name()));
     }
   }
+  const std::vector<bool> constant = are_constants(model);
   std::map<int, std::span<const std::byte>> buffers;
   std::map<size_t, size_t> taken;  // from, to
   for (size_t k = 0; k < count; ++k) {
     const uint32_t offset = wof_number(bytes, kWofHeader + 4 * k);
     if (offset == 0 || offset == kWofNone) continue;
     const size_t size = weight_bytes(model.tensors()[k]);
-    if (size == 0) fail(fmt::format("has a buffer for tensor {}, which takes no weights", k));
+    if (size == 0 || !constant[k]) {
+      fail(fmt::format("has a buffer for tensor {}, which takes no weights", k));
+    }
     if (offset < first || offset > end || size > end - offset) {
       fail(
           fmt::format("the buffer of tensor {}, {} bytes from byte {} on, lies outside of the "
@@ -201,6 +230,25 @@ std::map<int, std::span<const std::byte>> read_wof(const std::string& name,
       fail(fmt::format("the buffer of tensor {} at byte {} lies over another one", k, offset));
     }
     buffers[static_cast<int>(k)] = bytes.subspan(offset, size);
+  }
+  const size_t last = taken.empty() ? first : taken.rbegin()->second;
+  if (last != end) {
+    fail(
+        fmt::format("has {} bytes behind its last buffer, which are neither none nor a whole "
+                    "checksum of {}: it was cut or damaged",
+                    bytes.size() - last, kWofEnd));
+  }
+  std::string lacking;
+  for (const int number : emptied_weights(model, constant)) {
+    if (buffers.count(number) > 0) continue;
+    lacking += fmt::format("{}{} (\"{}\")", lacking.empty() ? "" : ", ", number,
+                           model.tensor(number).name);
+  }
+  if (!lacking.empty()) {
+    fail(
+        fmt::format("has no weights for these tensors, which {} lacks: {}. Take the model that was "
+                    "configured with these weights, or the one before it was configured",
+                    model.name(), lacking));
   }
   return buffers;
 }

@@ -30,7 +30,8 @@ enum class WofLayout : uint8_t {
 
 // The buffers of a wof file for a model, by tensor; of either layout, with or without our end. They
 // lie in `bytes`. Throws Error naming the file and the field at fault: another model, sizes that
-// are not those of the tensors, buffers beyond the file's end or over one another.
+// are not those of the tensors, buffers beyond the file's end or over one another, bytes behind the
+// last buffer that are no whole end of ours, tensors that are empty in both files.
 [[nodiscard]] std::map<int, std::span<const std::byte>> read_wof(const std::string& name,
                                                                  std::span<const std::byte> bytes,
                                                                  const File& model);
