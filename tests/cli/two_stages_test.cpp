@@ -406,6 +406,7 @@ TEST_F(two_stages, weights_of_another_configuration_are_refused) {
   const Outcome lacking = merge(all, "few");
   EXPECT_EQ(lacking.code, 1);
   EXPECT_THAT(lacking.err, HasSubstr("has no weights for these tensors"));
+  EXPECT_THAT(lacking.err, HasSubstr(" and 2 more"));
   EXPECT_FALSE(std::ifstream(folder_ / "merged.circle"));
   EXPECT_EQ(merge(folder_ / "few/model.circle", "all").code, 0);
   EXPECT_EQ(merge(model, "few").code, 0);

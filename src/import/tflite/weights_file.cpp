@@ -20,6 +20,8 @@ constexpr uint32_t kEndVersion = 1;
 constexpr size_t kWofHeader = 8;
 constexpr size_t kWofEnd = 16;
 constexpr uint32_t kWofNone = 0xffffffffU;
+constexpr size_t kMostNamed =
+    4;  // tensors in one message: those of a hostile file may share a name
 
 void put_number(std::string& text, uint32_t number) {
   for (int i = 0; i < 4; ++i) text += static_cast<char>(number >> (8 * i) & 255U);
@@ -239,12 +241,14 @@ std::map<int, std::span<const std::byte>> read_wof(const std::string& name,
                     bytes.size() - last, kWofEnd));
   }
   std::string lacking;
+  size_t missing = 0;
   for (const int number : emptied_weights(model, constant)) {
-    if (buffers.count(number) > 0) continue;
-    lacking += fmt::format("{}{} (\"{}\")", lacking.empty() ? "" : ", ", number,
-                           model.tensor(number).name);
+    if (buffers.count(number) > 0 || ++missing > kMostNamed) continue;
+    lacking +=
+        fmt::format("{}{} (\"{}\")", missing > 1 ? ", " : "", number, model.tensor(number).name);
   }
-  if (!lacking.empty()) {
+  if (missing > kMostNamed) lacking += fmt::format(" and {} more", missing - kMostNamed);
+  if (missing > 0) {
     fail(
         fmt::format("has no weights for these tensors, which {} lacks: {}. Take the model that was "
                     "configured with these weights, or the one before it was configured",
