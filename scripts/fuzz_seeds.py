@@ -93,6 +93,11 @@ def hugging_face(model_type: str, shapes: dict[str, tuple[int, ...]], **settings
     """config.json and, behind a byte of 0, a safetensors file of zeros."""
     config = {"model_type": model_type, "vocab_size": 3, "hidden_size": 2, "num_attention_heads": 1,
               "num_hidden_layers": 1, "intermediate_size": 2} | settings
+    return with_zeros(config, shapes)
+
+
+def with_zeros(config: dict[str, object], shapes: dict[str, tuple[int, ...]]) -> bytes:
+    """The configuration and, behind a byte of 0, a safetensors file of zeros of these shapes."""
     header, at = {}, 0
     for name, shape in shapes.items():
         size = 2 * int(np.prod(shape))
@@ -139,6 +144,12 @@ def write_hugging_face(folder: Path) -> None:
                "embeddings.patch_embeddings.projection.bias": (2,)}
     (folder / "vit").write_bytes(hugging_face("vit", shapes, image_size=2, patch_size=2,
                                               architectures=["ViTForImageClassification"]))
+    # Of the network of fuzz_hugging_face.cpp.
+    shapes = {"base_model.model.block.up.lora_A.weight": (1, 3), "base_model.model.block.up.lora_B.weight": (2, 1),
+              "base_model.model.block.down.lora_A.weight": (1, 2), "base_model.model.block.down.lora_B.weight": (2, 1)}
+    lora = {"peft_type": "LORA", "r": 1, "lora_alpha": 2, "bias": "none", "fan_in_fan_out": False,
+            "target_modules": ["block.up", "block.down"], "use_rslora": False, "modules_to_save": None}
+    (folder / "lora").write_bytes(with_zeros(lora, shapes))
     index = {"metadata": {"total_size": 4}, "weight_map": {"a": "1.safetensors", "b": "2.safetensors"}}
     (folder / "index").write_text(json.dumps(index))
 

@@ -132,15 +132,17 @@ Graph with_adapters(const Graph& graph, const std::string& settings) {
 }
 
 void AdaptArguments::add_to(CLI::App& command) {
-  command
-      .add_option("--loss", adapt.loss,
-                  "what training lowers, a function of the output and a label: "
-                  "softmax_cross_entropy, mse ... [the model's own]")
-      ->type_name("NAME");
+  CLI::Option* const loss =
+      command
+          .add_option("--loss", adapt.loss,
+                      "what training lowers, a function of the output and a label: "
+                      "softmax_cross_entropy, mse ... [the model's own]")
+          ->type_name("NAME");
   command
       .add_option("--label", adapt.label,
                   "name of the label in the data: a class for each row, or numbers, as the loss "
                   "takes them [label]")
+      ->needs(loss)
       ->type_name("NAME");
   command
       .add_option("--metric", adapt.metrics,
@@ -200,9 +202,9 @@ void AdaptArguments::add_to(CLI::App& command) {
 }
 
 bool AdaptArguments::any() const {
-  return !adapt.loss.empty() || !adapt.metrics.empty() || !head.empty() || !adapt.freeze.empty() ||
-         !adapt.trainable.empty() || adapt.f32_inputs || !lora_text.empty() ||
-         !lora_folder.empty() || merges_lora || !base.empty();
+  return !adapt.loss.empty() || !adapt.metrics.empty() || !adapt.output.empty() || !head.empty() ||
+         !adapt.freeze.empty() || !adapt.trainable.empty() || adapt.f32_inputs ||
+         !lora_text.empty() || !lora_folder.empty() || merges_lora || !base.empty();
 }
 
 Graph AdaptArguments::applied(const Graph& graph) const {
@@ -226,17 +228,18 @@ Graph AdaptArguments::applied(const Graph& graph) const {
   // Adapters freeze all other parameters, and then the choice of the user counts.
   const std::vector<std::string> freeze = std::exchange(all.freeze, {});
   const std::vector<std::string> trainable = std::exchange(all.trainable, {});
+  Graph merged;
+  if (merges_lora) merged = from_command_line([&] { return merge_lora(graph); });
+  const Graph& from = merges_lora ? merged : graph;
+  const Graph adapted = from_command_line([&] { return stored(thimble::adapt(from, all)); });
+  // What is wrong with a folder is no error of the command line.
+  Graph made =
+      lora_folder.empty() ? with_adapters(adapted, lora_text) : load_lora(adapted, lora_folder);
   return from_command_line([&] {
-    Graph merged;
-    if (merges_lora) merged = merge_lora(graph);
-    const Graph& from = merges_lora ? merged : graph;
-    const Graph adapted = stored(thimble::adapt(from, all));
-    Graph made =
-        lora_folder.empty() ? with_adapters(adapted, lora_text) : load_lora(adapted, lora_folder);
     train_new_head(from, made);
     for (const std::string& pattern : freeze) made.freeze(pattern);
     for (const std::string& pattern : trainable) made.unfreeze(pattern);
-    return made;
+    return std::move(made);
   });
 }
 

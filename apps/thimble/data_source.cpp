@@ -45,9 +45,17 @@ data::Dataset DataSource::at_path(data::Split split) const {
   const auto open = [&] {
     data::OpenOptions options = options_.open;
     options.split = split;
-    data::Dataset found = data::open(path_, model_.graph(), options);
-    of_recipe_ = false;
-    return found;
+    try {
+      data::Dataset found = data::open(path_, model_.graph(), options);
+      of_recipe_ = false;
+      return found;
+    } catch (const data::NotFound&) {
+      throw;
+    } catch (const Error& error) {
+      if (model_.graph().ir().loss) throw;
+      throw Error(error.where(), fmt::format("{}. The model has no loss, and so no label; {}",
+                                             error.message(), loss_hint(model_)));
+    }
   };
   const Recipe* const recipe = model_.recipe();
   if (recipe == nullptr) return open();

@@ -34,6 +34,24 @@ void print_error(std::string message) {
   fmt::print(stderr, "thimble: {}\n", message);
 }
 
+// What no option of the command takes, and the commands that have such an option.
+std::string unexpected_message(const CLI::App& app, const CLI::App& command) {
+  std::string given;
+  std::string hint;
+  for (const std::string& text : command.remaining()) {
+    given += (given.empty() ? "" : " ") + text;
+    if (!hint.empty() || !text.starts_with("--")) continue;
+    const std::string name = text.substr(0, text.find('='));
+    std::string owners;
+    for (const CLI::App* const other : app.get_subcommands([](const CLI::App*) { return true; })) {
+      if (other->get_option_no_throw(name) == nullptr) continue;
+      owners += (owners.empty() ? "" : ", ") + other->get_name();
+    }
+    if (!owners.empty()) hint = fmt::format("; {} is an option of {}", name, owners);
+  }
+  return fmt::format("not expected: {}{}", given, hint);
+}
+
 // The message for an invalid command line.
 std::string usage_message(const CLI::App& app, const CLI::ParseError& error, int argc,
                           char** argv) {
@@ -48,7 +66,11 @@ std::string usage_message(const CLI::App& app, const CLI::ParseError& error, int
   const auto chosen = app.get_subcommands();
   const std::string command =
       chosen.empty() ? std::string("thimble") : "thimble " + chosen.front()->get_name();
-  return fmt::format("{}; see {} --help", error.what(), command);
+  const bool is_unexpected = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+  return fmt::format(
+      "{}; see {} --help",
+      is_unexpected && !chosen.empty() ? unexpected_message(app, *chosen.front()) : error.what(),
+      command);
 }
 
 int run(int argc, char** argv) {

@@ -8,6 +8,8 @@
 #include <string_view>
 
 #include "commands.h"
+#include "import/formats.h"
+#include "ini_model.h"
 #include "ir/graph.h"
 #include "program_argument.h"
 
@@ -58,6 +60,35 @@ void check_file(const std::string& argument) {
       fmt::format("there is no recipe and no model file \"{}\"; recipes: {}", argument, known)));
 }
 
+// Whether the file is one of PyTorch, by its name.
+bool is_pytorch(const std::string& path) {
+  const std::string ending = std::filesystem::path(path).extension().string();
+  return ending == ".pt" || ending == ".pth" || ending == ".pt2";
+}
+
+// The graph of a model file. Of another program's file the error says how it becomes one.
+Graph graph_of_file(const std::string& path) {
+  try {
+    return load_graph(path);
+  } catch (const Error&) {
+    if (is_pytorch(path)) {
+      throw Error(path,
+                  "is a file of PyTorch, which thimble does not read; from_torch in Python makes a "
+                  "graph of a module, and torch.onnx.export a file for thimble import");
+    }
+    std::error_code error;
+    const std::filesystem::path file(path);
+    const bool is_own = std::filesystem::is_directory(file, error)
+                            ? !std::filesystem::exists(file / "config.json", error)
+                            : file.extension() == ".safetensors";
+    if (is_own || (importer::format_of(path) == nullptr && !is_ini_model(path))) throw;
+    throw Error(path,
+                fmt::format("is no model file of thimble but the model of another program; "
+                            "make one with thimble import {} -o {}",
+                            path, std::filesystem::path(path).stem().string() + ".safetensors"));
+  }
+}
+
 }  // namespace
 
 Model::Model(const std::string& argument) : recipe_(recipe_named(argument)) {
@@ -73,7 +104,7 @@ Model::Model(const std::string& argument) : recipe_(recipe_named(argument)) {
     }
     name_ = std::filesystem::path(argument).stem().string();
     file_ = argument;
-    graph_ = load_graph(argument);
+    graph_ = graph_of_file(argument);
     recipe_ = recipe_of(graph_);
   }
   settings_ = settings_of(recipe_, name_);
@@ -104,6 +135,18 @@ std::string Model::weights(const std::string& checkpoint) const {
                                   file_.empty() ? name_ : file_));
   }
   return path;
+}
+
+std::string loss_hint(const Model& model) {
+  return fmt::format(
+      "thimble adapt {} --loss NAME --label NAME -o FILE writes a model that has one",
+      model.file());
+}
+
+void require_loss(const Model& model) {
+  if (model.graph().ir().loss) return;
+  throw Error(model.file(),
+              "the model has no loss, which is what training lowers; " + loss_hint(model));
 }
 
 int64_t parameter_count(const Graph& graph) {

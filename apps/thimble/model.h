@@ -49,6 +49,11 @@ class Model {
   Recipe settings_;
 };
 
+// How a model gets a loss.
+[[nodiscard]] std::string loss_hint(const Model& model);
+// Throws Error where the model has no loss to train with.
+void require_loss(const Model& model);
+
 // Elements of all parameters, trained or frozen, whatever their type.
 [[nodiscard]] int64_t parameter_count(const Graph& graph);
 

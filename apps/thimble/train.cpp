@@ -94,6 +94,7 @@ class Training {
   [[nodiscard]] std::unique_ptr<Model> made_model() {
     if (program_) return std::make_unique<Model>(*program_, options_.setup.model);
     auto model = std::make_unique<Model>(options_.setup.model);
+    require_loss(*model);
     if (!options_.lora.empty()) add_adapters(*model);
     return model;
   }

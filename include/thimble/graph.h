@@ -88,8 +88,9 @@ class Graph {
 
   // One line per op: names, types, attributes.
   [[nodiscard]] std::string text() const;
-  // A table of layers: name, type, output shape, parameters, inputs.
-  [[nodiscard]] std::string summary() const;
+  // A table of layers: name, type, output shape, parameters, inputs. With parameters also one of
+  // these: name, shape, type, bytes, trained or frozen, the layer that reads it.
+  [[nodiscard]] std::string summary(bool parameters = false) const;
 
   // Used by the compiler.
   [[nodiscard]] ir::Graph& ir() { return *graph_; }

@@ -50,7 +50,7 @@ struct OnnxOptions {
   bool keep_layout = false;
 };
 
-// The graph of an ONNX model (opsets 11 to 26), with its weights; data in files beside it is read,
+// The graph of an ONNX model (opsets 7 to 27), with its weights; data in files beside it is read,
 // too. The first dimension of every input, or the only one left open, is the batch. Images are
 // [N, H, W, C] at inputs and outputs, initializers are parameters of their names, their axes in
 // thimble's order, and numbers that depend on shapes alone are computed. Batch normalization keeps

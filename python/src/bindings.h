@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "io/atomic_file.h"
 #include "ir/graph.h"
 
 namespace thimble::python {
@@ -102,11 +103,16 @@ auto from_file(const std::filesystem::path& path, F&& f, const char* name = null
   }
 }
 
-// Runs a function that writes a file.
+// Runs a function that writes a file: FileNotFoundError where it cannot be opened because its
+// folder is missing, else RuntimeError.
 template <class F>
 void to_file(const std::filesystem::path& path, F&& f) {
-  const std::filesystem::path folder = path.parent_path();
-  from_file(folder.empty() ? "." : folder, f);
+  try {
+    f();
+  } catch (const Error& error) {
+    const bool is_unopened = error.message().starts_with(io::kCannotBeWritten);
+    raise_file_error(is_unopened ? path.parent_path() : std::filesystem::path(), error);
+  }
 }
 
 void bind_errors(nb::module_& m);

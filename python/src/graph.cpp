@@ -357,9 +357,10 @@ void bind_graph(nb::module_& m) {
           "with a scale) and biases (i32) of quantized layers. Returns how many it is for; none is "
           "an error.")
       .def("text", &Graph::text, "One line per op: names, types, attributes.")
-      .def("summary", &Graph::summary,
-           "A table of layers: name, type, output shape, parameters, inputs.")
-      .def("__repr__", &Graph::summary);
+      .def("summary", &Graph::summary, nb::arg("parameters") = false,
+           "A table of layers: name, type, output shape, parameters, inputs. With parameters also "
+           "one of these: name, shape, type, bytes, trained or frozen, the layer that reads it.")
+      .def("__repr__", [](const Graph& g) { return g.summary(); });
 }
 
 }  // namespace thimble::python

@@ -223,7 +223,8 @@ def test_graphs_describe_themselves():
     w = g.parameter("w", (6, 2), tb.init.he_normal())
     g.minimize(tb.mean(x @ w))
     assert "matmul" in g.text()
-    assert "12 parameters" in g.summary()
+    assert "12 parameters" in g.summary() and repr(g) == g.summary()
+    assert "w          [6, 2]  f32      48  trained" in g.summary(parameters=True)
     with pytest.raises(ValueError, match="loss already"):
         g.minimize(tb.mean(x))
     with pytest.raises(ValueError, match="x"):

@@ -173,6 +173,8 @@ def test_what_cannot_be_written_is_named(tmp_path: pathlib.Path) -> None:
     g = tb.Graph()
     g.output("y", tb.erf(g.input("x", (3,))))
     with pytest.raises(RuntimeError, match="the op erf"):
+        tb.export_tflite(g, tmp_path / "none" / "m.tflite")
+    with pytest.raises(RuntimeError, match="the op erf"):
         tb.export_tflite(g, tmp_path / "m.tflite")
     with pytest.raises(TypeError, match="thimble.Trainer or thimble.Graph"):
         tb.export_tflite("m", tmp_path / "m.tflite")  # type: ignore[arg-type]

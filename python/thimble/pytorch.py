@@ -67,7 +67,9 @@ def from_torch(module: Any, example: Any = None) -> Graph:
 
 
 def to_torch(model: Trainer | Predictor | Graph | str | os.PathLike[str], module: Any, example: Any = None) -> None:
-    """Copies weights and running statistics back into the module that from_torch made a graph of.
+    """Copies weights and running statistics back into the module that from_torch made a graph of. The
+    counters num_batches_tracked of batch norms stay as they are: thimble does not count batches.
+    PyTorch reads them only where momentum is None.
 
     Args:
         model: a Trainer, a Predictor, a graph with weights, or a model file or checkpoint

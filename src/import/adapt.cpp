@@ -42,8 +42,14 @@ class Adapting {
       : from_(from), options_(options), to_(made_.ir()), ids_(from.values.size(), -1) {}
 
   Graph run() && {
+    if (options_.loss.empty() && options_.label != AdaptOptions().label) {
+      throw Error("adapt", "a label needs a loss that reads it; name one");
+    }
     if (options_.loss.empty() && !options_.metrics.empty()) {
       throw Error("adapt", "metrics need a loss, whose label they share; name one");
+    }
+    if (options_.loss.empty() && options_.classes == 0 && !options_.output.empty()) {
+      throw Error("adapt", "an output is chosen for a loss or a new head; name one of these, too");
     }
     const bool asks_output = !options_.loss.empty() || options_.classes > 0;
     const int output = asks_output ? output_id() : -1;

@@ -74,9 +74,8 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), target_(path_
     descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
   }
   if (descriptor_ < 0) {
-    throw Error(path_, fmt::format("cannot be written: {}; choose a folder that exists and is "
-                                   "writable",
-                                   reason()));
+    throw Error(path_, fmt::format("{}: {}; choose a folder that exists and is writable",
+                                   kCannotBeWritten, reason()));
   }
 }
 

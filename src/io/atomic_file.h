@@ -10,6 +10,9 @@
 
 namespace thimble::io {
 
+// How the message of an AtomicFile that cannot be opened begins.
+inline constexpr const char* kCannotBeWritten = "cannot be written";
+
 // Writes to a temporary file beside the target; commit syncs it, renames it over the target and
 // syncs the folder. Killed at any moment, the target is the old file or the new one, whole.
 // Without commit nothing changes and the temporary file is removed. A symbolic link is followed:

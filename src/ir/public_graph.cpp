@@ -21,6 +21,11 @@ Graph& Graph::operator=(Graph&&) noexcept = default;
 
 namespace {
 
+// How users see the names that a pattern can match.
+constexpr const char* kNamesHint =
+    "\"; the names are listed by thimble summary MODEL --parameters, and by "
+    "Graph.summary(parameters=True) in Python";
+
 Shape batched(const Shape& sample) {
   std::vector<int64_t> dims = sample.dims();
   dims.insert(dims.begin(), kBatch);
@@ -132,7 +137,7 @@ int Graph::freeze(const std::string& pattern) {
     }
   }
   if (matched == 0) {
-    throw Error("freeze", "no parameter matches \"" + pattern + "\"; summary() lists the names");
+    throw Error("freeze", "no parameter matches \"" + pattern + kNamesHint);
   }
   return matched;
 }
@@ -146,8 +151,8 @@ int Graph::unfreeze(const std::string& pattern) {
     ++matched;
   }
   if (matched == 0) {
-    throw Error("unfreeze", "no parameter of f32, i8 with a scale or i32 matches \"" + pattern +
-                                "\"; summary() lists the names");
+    throw Error("unfreeze",
+                "no parameter of f32, i8 with a scale or i32 matches \"" + pattern + kNamesHint);
   }
   return matched;
 }

@@ -2,6 +2,8 @@
 #include <thimble/graph.h>
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <set>
 
 #include "ir/graph.h"
@@ -65,12 +67,70 @@ std::vector<LayerSummary> summarize(const Graph& graph) {
   return kept;
 }
 
+std::vector<ParameterSummary> summarize_parameters(const Graph& graph) {
+  std::map<int, std::string> layers;
+  for (const Node& node : graph.nodes) {
+    if (node.layer < 0) continue;
+    for (const int id : node.inputs) {
+      layers.emplace(id, graph.layers[static_cast<size_t>(node.layer)].name);
+    }
+  }
+  std::vector<ParameterSummary> rows;
+  for (size_t id = 0; id < graph.values.size(); ++id) {
+    const ValueData& data = graph.values[id];
+    if (data.producer >= 0 || data.role != Role::parameter) continue;
+    const auto layer = layers.find(static_cast<int>(id));
+    rows.push_back({.name = data.name,
+                    .layer = layer == layers.end() ? std::string() : layer->second,
+                    .dtype = data.type.dtype,
+                    .shape = data.type.shape,
+                    .trained = data.trainable,
+                    .bytes = size_bytes(data.type.dtype, data.type.shape)});
+  }
+  return rows;
+}
+
 }  // namespace ir
 
-std::string Graph::summary() const {
+namespace {
+
+// Columns of text under their headings, of which those of `right` end at the same place.
+template <size_t columns>
+std::string table(const std::vector<std::array<std::string, columns>>& rows, size_t right) {
+  std::array<size_t, columns> widths{};
+  for (const auto& row : rows) {
+    for (size_t c = 0; c < columns; ++c) widths[c] = std::max(widths[c], row[c].size());
+  }
+  std::string out;
+  for (const auto& row : rows) {
+    std::string line;
+    for (size_t c = 0; c < columns; ++c) {
+      line += c == 0 ? "" : "  ";
+      line += c == right ? fmt::format("{:>{}}", row[c], widths[c])
+                         : fmt::format("{:<{}}", row[c], widths[c]);
+    }
+    while (line.ends_with(' ')) line.pop_back();
+    out += line + '\n';
+  }
+  return out;
+}
+
+std::string parameter_table(const ir::Graph& graph) {
+  std::vector<std::array<std::string, 6>> rows{
+      {"parameter", "shape", "type", "bytes", "training", "layer"}};
+  for (const ir::ParameterSummary& row : ir::summarize_parameters(graph)) {
+    rows.push_back({row.name, to_string(row.shape), to_string(row.dtype),
+                    fmt::format("{}", row.bytes), row.trained ? "trained" : "frozen", row.layer});
+  }
+  return table(rows, 3);
+}
+
+}  // namespace
+
+std::string Graph::summary(bool parameters) const {
   const std::vector<ir::LayerSummary> rows = ir::summarize(*graph_);
-  size_t widths[4] = {5, 4, 12, 10};
-  std::vector<std::array<std::string, 5>> cells;
+  std::vector<std::array<std::string, 5>> cells{
+      {"layer", "type", "output shape", "parameters", "inputs"}};
   int64_t total = 0;
   int64_t frozen = 0;
   for (const ir::LayerSummary& row : rows) {
@@ -78,21 +138,14 @@ std::string Graph::summary() const {
     for (const std::string& name : row.inputs) inputs += (inputs.empty() ? "" : ", ") + name;
     cells.push_back({row.name, row.type, to_string(row.output),
                      fmt::format("{}", row.parameters + row.frozen_parameters), inputs});
-    for (size_t c = 0; c < 4; ++c) widths[c] = std::max(widths[c], cells.back()[c].size());
     total += row.parameters + row.frozen_parameters;
     frozen += row.frozen_parameters;
   }
-  const auto line = [&widths](const std::array<std::string, 5>& c) {
-    std::string text = fmt::format("{:<{}}  {:<{}}  {:<{}}  {:>{}}  {}", c[0], widths[0], c[1],
-                                   widths[1], c[2], widths[2], c[3], widths[3], c[4]);
-    while (text.ends_with(' ')) text.pop_back();
-    return text + '\n';
-  };
-  std::string out = line({"layer", "type", "output shape", "parameters", "inputs"});
-  for (const auto& row : cells) out += line(row);
+  std::string out = table(cells, 3);
   out += fmt::format("{} parameters", total);
   if (frozen > 0) out += fmt::format(", {} of them frozen", frozen);
   out += '\n';
+  if (parameters) out += '\n' + parameter_table(*graph_);
   return out;
 }
 

@@ -80,6 +80,20 @@ TEST(adapt, refuses_what_it_does_not_understand) {
   EXPECT_NE(loss.err.find("there is no loss"), std::string::npos) << loss.err;
 }
 
+TEST(adapt, takes_label_and_output_with_a_loss_alone) {
+  const TemporaryFolder folder;
+  Graph g;
+  g.output("scores", dense(g.input("x", {3}), {.units = 4}));
+  save_model(g, folder / "m");
+  const Outcome label = run({"adapt", folder / "m", "--label", "digit", "-o", folder / "out"});
+  EXPECT_EQ(label.code, 2);
+  EXPECT_NE(label.err.find("--label requires --loss"), std::string::npos) << label.err;
+  const Outcome output = run({"adapt", folder / "m", "--output", "nope", "-o", folder / "out"});
+  EXPECT_EQ(output.code, 2);
+  EXPECT_NE(output.err.find("an output is chosen for a loss or a new head"), std::string::npos)
+      << output.err;
+}
+
 TEST(import, does_not_write_over_what_it_reads) {
   const TemporaryFolder folder;
   for (const char* const name : {"net.json", "net.safetensors"}) {

@@ -142,6 +142,10 @@ TEST(lora, says_what_it_does_not_understand) {
   const Outcome text = run({"tokenize", folder / "none.json", folder / "m", "-o", folder / "s"});
   EXPECT_EQ(text.code, 1);
   EXPECT_NE(text.err.find("none.json"), std::string::npos) << text.err;
+  const Outcome missing =
+      run({"adapt", folder / "m", "--lora-from", folder / "none", "-o", folder / "out"});
+  EXPECT_EQ(missing.code, 1);
+  EXPECT_NE(missing.err.find("none"), std::string::npos) << missing.err;
 }
 
 }  // namespace

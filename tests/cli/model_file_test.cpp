@@ -199,5 +199,84 @@ TEST(model_file, of_no_recipe_is_trained_with_data_by_name) {
   EXPECT_EQ(last_line_json(judged.out)["test_loss"], json["test_loss"]);
 }
 
+TEST(model_file, summary_lists_its_parameters) {
+  const TemporaryFolder folder;
+  const std::string model = folder / "m.safetensors";
+  save_pair(model);
+  ASSERT_EQ(run({"adapt", model, "--freeze", "d.bias", "-o", folder / "frozen"}).code, 0);
+  const Outcome listed = run({"summary", folder / "frozen", "--parameters"});
+  ASSERT_EQ(listed.code, 0) << listed.err;
+  EXPECT_NE(listed.out.find("\n\nparameter  shape   type  bytes  training  layer\n"
+                            "d.weight   [2, 3]  f32      24  trained   d\n"
+                            "d.bias     [2]     f32       8  frozen    d\n"),
+            std::string::npos)
+      << listed.out;
+  const auto json =
+      last_line_json(run({"summary", folder / "frozen", "--parameters", "--json"}).out);
+  EXPECT_EQ(keys(json), "recipe parameters layers parameter_list");
+  EXPECT_EQ(keys(json["parameter_list"][1]), "name shape type bytes trained layer");
+  EXPECT_EQ(json["parameter_list"][1]["trained"], false);
+  const Outcome nothing = run({"adapt", model, "--freeze", "conv*", "-o", folder / "none"});
+  EXPECT_NE(nothing.err.find("thimble summary MODEL --parameters"), std::string::npos)
+      << nothing.err;
+}
+
+TEST(model_file, another_programs_file_is_to_be_imported_first) {
+  const TemporaryFolder folder;
+  write_text(folder / "m.circle", std::string("\x1c\0\0\0CIR0 and more", 17));
+  write_text(folder / "m.tflite", std::string("\x1c\0\0\0TFL3 and more", 17));
+  write_text(folder / "m.onnx", "\x08\x07\x12 and more");
+  write_text(folder / "m.ini", "[Model]\n");
+  write_text(folder / "config.json", "{}");
+  for (const char* const name : {"m.circle", "m.tflite", "m.onnx", "m.ini", ""}) {
+    const std::string file = folder / name;
+    const Outcome done = run({"summary", file});
+    EXPECT_EQ(done.code, 1) << file;
+    EXPECT_NE(done.err.find("thimble import " + file + " -o "), std::string::npos) << done.err;
+  }
+  for (const char* const command : {"train", "plan", "quantize"}) {
+    std::vector<std::string> line{command, folder / "m.circle"};
+    if (line[0] == "quantize") line.insert(line.end(), {"-o", folder / "out"});
+    EXPECT_NE(run(line).err.find("thimble import"), std::string::npos) << command;
+  }
+  write_text(folder / "m.pt", "PK\x03\x04");
+  EXPECT_NE(run({"summary", folder / "m.pt"}).err.find("from_torch"), std::string::npos);
+  write_text(folder / "m.safetensors", "damaged");
+  EXPECT_EQ(run({"summary", folder / "m.safetensors"}).err.find("import"), std::string::npos);
+}
+
+TEST(model_file, without_a_loss_does_not_train) {
+  const TemporaryFolder folder;
+  Graph g;
+  g.output("y", dense(g.input("serving_default", {3}), {.units = 2}));
+  save_model(g, folder / "m");
+  const Outcome trained = run({"train", folder / "m", "--out", folder / "out"});
+  EXPECT_EQ(trained.code, 1);
+  EXPECT_NE(trained.err.find("has no loss"), std::string::npos) << trained.err;
+  EXPECT_NE(trained.err.find("thimble adapt " + (folder / "m") + " --loss"), std::string::npos);
+  const std::vector<float> pixels(24, 0.5F);
+  const std::vector<int32_t> digits(8);
+  const std::vector<io::TensorView> arrays{{.name = "pixels",
+                                            .dtype = DType::f32,
+                                            .shape = {8, 3},
+                                            .bytes = std::as_bytes(std::span(pixels))},
+                                           {.name = "digit",
+                                            .dtype = DType::i32,
+                                            .shape = {8},
+                                            .bytes = std::as_bytes(std::span(digits))}};
+  io::write_safetensors(folder / "samples.safetensors", arrays, {});
+  const Outcome quantized = run(
+      {"quantize", folder / "m", "--data", folder / "samples.safetensors", "-o", folder / "int8"});
+  EXPECT_EQ(quantized.code, 1);
+  EXPECT_NE(quantized.err.find("The model has no loss"), std::string::npos) << quantized.err;
+  const Outcome unknown =
+      run({"train", folder / "m", "--loss", "softmax_cross_entropy", "--label", "digit"});
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_NE(unknown.err.find("not expected: --loss softmax_cross_entropy --label digit; --loss is "
+                             "an option of import, adapt, configure"),
+            std::string::npos)
+      << unknown.err;
+}
+
 }  // namespace
 }  // namespace thimble::test::model_file_cli_test

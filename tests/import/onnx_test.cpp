@@ -354,7 +354,12 @@ TEST(onnx, what_is_wrong_is_said) {
                 f.node("Relu", {"x"}, "y");
                 f.message().mutable_opset_import(0)->set_version(6);
               }),
-              HasSubstr("the model is of opset 6; convert it to 11 or newer"));
+              HasSubstr("the model is of opset 6; convert it to 7 or newer"));
+  EXPECT_THAT(of([](OnnxFile& f) {
+                f.node("Relu", {"x"}, "y");
+                f.message().mutable_opset_import(0)->set_version(28);
+              }),
+              HasSubstr("the model is of opset 28, and thimble knows those up to 27"));
   EXPECT_THAT(error_of([] { static_cast<void>(parse_model("m.onnx", "\x08\x07\x3a\xff", false)); }),
               HasSubstr("no ONNX model, or it is damaged"));
   EXPECT_THAT(error_of([] { static_cast<void>(parse_model("m.onnx", "", false)); }),

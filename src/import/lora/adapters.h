@@ -8,6 +8,13 @@
 
 #include "ir/graph.h"
 
+namespace thimble::io {
+class Safetensors;
+}
+namespace thimble::importer::hugging_face {
+class Config;
+}
+
 namespace thimble::importer::lora {
 
 inline constexpr const char* kDown = ".lora_A.weight";
@@ -39,5 +46,11 @@ struct Adapter {
 
 // The values of a parameter. Throws Error where it has none.
 [[nodiscard]] const Array& values_of(const ir::Graph& graph, int id);
+
+// The graph with the adapters of a folder: of its configuration and its tensors. Throws Error
+// naming file and field where they do not fit.
+[[nodiscard]] thimble::Graph with_adapters_of(const thimble::Graph& graph,
+                                              const hugging_face::Config& config,
+                                              const io::Safetensors& file);
 
 }  // namespace thimble::importer::lora

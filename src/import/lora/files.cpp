@@ -103,8 +103,13 @@ Graph load_lora(const Graph& graph, const std::string& folder) {
   const std::string config_file = in_folder(folder, kAdapterConfig);
   const importer::hugging_face::Config config(config_file,
                                               io::read_file(config_file, kMostAdapterConfig));
+  return importer::lora::with_adapters_of(
+      graph, config, io::Safetensors::read(in_folder(folder, kAdapterWeights)));
+}
+
+Graph importer::lora::with_adapters_of(const Graph& graph, const hugging_face::Config& config,
+                                       const io::Safetensors& file) {
   LoraOptions options = options_of(config);
-  const io::Safetensors file = io::Safetensors::read(in_folder(folder, kAdapterWeights));
   for (const io::TensorView& tensor : file.tensors()) {
     const std::string layer = layer_of_tensor(tensor.name, importer::lora::kUp);
     const std::string down = layer_of_tensor(tensor.name, importer::lora::kDown);

@@ -19,6 +19,7 @@ namespace {
 
 constexpr int kMostDepth = 16;                          // of functions and graphs within each other
 constexpr int64_t kOldestOpset = 7;                     // axes of broadcasts are as in NumPy since
+constexpr int64_t kNewestOpset = 27;                    // of ONNX 1.22, whose node tests are run
 constexpr int64_t kMostFolded = int64_t{1} << 24;       // elements of a tensor computed at import
 constexpr int64_t kMostFoldedInAll = int64_t{1} << 26;  // of all of them
 
@@ -405,8 +406,13 @@ void Importer::add_node(const NodeDef& node, Scope& scope, const Opsets& opsets,
                              : "thimble does not import this operator");
     }
     if (node.domain.empty() && (version == opsets.end() || version->second < kOldestOpset)) {
-      throw Error(path_, fmt::format("the model is of opset {}; convert it to 11 or newer",
-                                     version == opsets.end() ? 0 : version->second));
+      throw Error(path_, fmt::format("the model is of opset {}; convert it to {} or newer",
+                                     version == opsets.end() ? 0 : version->second, kOldestOpset));
+    }
+    if (node.domain.empty() && version->second > kNewestOpset) {
+      throw Error(path_, fmt::format("the model is of opset {}, and thimble knows those up to {}; "
+                                     "convert it to that one",
+                                     version->second, kNewestOpset));
     }
     Node context(*this, node, scope, version == opsets.end() ? 1 : version->second, opsets, depth);
     bool all_known = !node.inputs.empty();
