@@ -141,11 +141,9 @@ int run_configure(const ConfigureArguments& given) {
     print_json(json);
     return kOk;
   }
-  int64_t trained = 0;
   for (const TrainedTensor& tensor : made.trained) {
     fmt::print("trained  {} (tensor {}), {}\n", tensor.parameter, tensor.tensor,
                format_bytes(tensor.bytes));
-    trained += tensor.bytes;
   }
   fmt::print("memory   {}: arena {}, trained weights and optimizer state {}, runtime {}\n",
              format_bytes(made.memory_bytes()), format_bytes(made.program.arena_bytes),
