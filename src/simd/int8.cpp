@@ -118,6 +118,17 @@ bool int8_has_quads() {
 #endif
 }
 
+// Calls run with the widest words of these that the processor multiplies.
+template <class Run>
+void with_words(Int8Words words, const Run& run) {
+#if THIMBLE_INT8_QUADS
+  if (words != Int8Words::pairs && int8_has_quads()) return run(Quads());
+#else
+  static_cast<void>(words);
+#endif
+  run(Pairs());
+}
+
 void int8_conv_target(int8_t* y, const int8_t* x, const int8_t* w, const int32_t* bias,
                       const Int8Scratch& s, const conv_dims& d, const Int8Layout& layout,
                       const Int8Result& result, parallel::ThreadPool& pool, Int8Words words,
@@ -130,12 +141,7 @@ void int8_conv_target(int8_t* y, const int8_t* x, const int8_t* w, const int32_t
       convolve<Words>(y, x, w, bias, s, d, layout, result, pool, part);
     }
   };
-#if THIMBLE_INT8_QUADS
-  if (words != Int8Words::pairs && int8_has_quads()) return run(Quads());
-#else
-  static_cast<void>(words);
-#endif
-  run(Pairs());
+  with_words(words, run);
 }
 
 void int8_row_target(int8_t* y, const int8_t* x, void* prepared, void* workspace, int c, int k,
@@ -148,12 +154,7 @@ void int8_row_target(int8_t* y, const int8_t* x, void* prepared, void* workspace
     auto* const cells = Workspace(workspace).take<typename Words::Element>(1);
     Row<Words>(y, x, scratch, c, k, result, cells).multiply();
   };
-#if THIMBLE_INT8_QUADS
-  if (words != Int8Words::pairs && int8_has_quads()) return run(Quads());
-#else
-  static_cast<void>(words);
-#endif
-  run(Pairs());
+  with_words(words, run);
 }
 
 }  // namespace thimble::simd::HWY_NAMESPACE

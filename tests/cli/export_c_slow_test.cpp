@@ -1,10 +1,10 @@
 // Exporting larger models as C sources.
-#include <cstdlib>
 #include <fstream>
 #include <string>
 #include <vector>
 
 #include "cli/export_c.h"
+#include "harness/given_data.h"
 
 namespace thimble::test::export_c_slow_test {
 namespace {
@@ -17,10 +17,8 @@ TEST(cli_export_c_slow, lstm_gives_the_bits_of_the_engine) {
 
 // MCUNet as a model file; empty: its data is not here.
 std::string mcunet(const TemporaryFolder& folder, const std::vector<std::string>& options) {
-  const char* const data = std::getenv("THIMBLE_DATA");
-  const std::string file =
-      std::string(data == nullptr ? "" : data) + "/models/mcunet5fps/mcunet5fps_int8.json";
-  if (!std::ifstream(file)) return "";
+  const std::string file = given_mcunet();
+  if (file.empty()) return "";
   std::string model = folder / "mcunet.safetensors";
   std::vector<std::string> words{"import", file, "-o", model};
   words.insert(words.end(), options.begin(), options.end());
@@ -31,7 +29,7 @@ std::string mcunet(const TemporaryFolder& folder, const std::vector<std::string>
 TEST(cli_export_c_slow, mcunet_predicts_the_bits_of_the_engine) {
   const TemporaryFolder folder;
   const std::string model = mcunet(folder, {});
-  if (model.empty()) GTEST_SKIP() << "set THIMBLE_DATA to a folder with models/mcunet5fps";
+  if (model.empty()) GTEST_SKIP() << kNeedsMcunet;
   const auto json = exported(model, {"--predict-only", "--batch", "1"}, folder / "c");
   ASSERT_FALSE(json.is_null());
   expect_equal_bits(folder / "c");
@@ -43,7 +41,7 @@ TEST(cli_export_c_slow, mcunet_trains_with_the_bits_of_the_engine) {
   const std::string model =
       mcunet(folder, {"--loss", "softmax_cross_entropy", "--metric", "accuracy", "--head",
                       "replace:10", "--trainable", "*"});
-  if (model.empty()) GTEST_SKIP() << "set THIMBLE_DATA to a folder with models/mcunet5fps";
+  if (model.empty()) GTEST_SKIP() << kNeedsMcunet;
   const std::string scheme = folder / "scheme.json";
   std::ofstream(scheme) << R"({"bias_last": 20, "weights": {"v9_conv_0": 0.25, "v10_conv_0": 0.5,
                                "v11_conv_0": 0.5}})";

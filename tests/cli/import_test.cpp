@@ -2,10 +2,8 @@
 #include <gtest/gtest.h>
 #include <thimble/thimble.h>
 
-#include <cstdlib>
-#include <filesystem>
-
 #include "cli/process.h"
+#include "harness/given_data.h"
 #include "io/npy/npy_write.h"
 
 namespace thimble::test::import_cli_test {
@@ -108,12 +106,8 @@ TEST(import, does_not_write_over_what_it_reads) {
 }
 
 TEST(import, makes_a_model_of_mcunet_that_every_command_takes) {
-  const char* const data = std::getenv("THIMBLE_DATA");
-  const std::string path =
-      std::string(data == nullptr ? "" : data) + "/models/mcunet5fps/mcunet5fps_int8.json";
-  if (data == nullptr || !std::filesystem::exists(path)) {
-    GTEST_SKIP() << "set THIMBLE_DATA to a folder with models/mcunet5fps";
-  }
+  const std::string path = test::given_mcunet();
+  if (path.empty()) GTEST_SKIP() << test::kNeedsMcunet;
   const TemporaryFolder folder;
   const std::string model = folder / "mcunet.safetensors";
   const Outcome imported = run({"import", path, "-o", model, "--json"});

@@ -3,13 +3,13 @@
 #include <thimble/import.h>
 #include <thimble/thimble.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
 
 #include "harness/error_of.h"
+#include "harness/given_data.h"
 #include "io/atomic_file.h"
 #include "io/safetensors/safetensors.h"
 #include "io/temporary_folder.h"
@@ -209,12 +209,8 @@ std::vector<int8_t> golden_input(uint32_t seed, size_t count) {
 }
 
 TEST(quantized_json, gives_the_golden_logits_of_mcunet) {
-  const char* const data = std::getenv("THIMBLE_DATA");
-  const std::string path =
-      std::string(data == nullptr ? "" : data) + "/models/mcunet5fps/mcunet5fps_int8.json";
-  if (data == nullptr || !std::filesystem::exists(path)) {
-    GTEST_SKIP() << "set THIMBLE_DATA to a folder with models/mcunet5fps";
-  }
+  const std::string path = test::given_mcunet();
+  if (path.empty()) GTEST_SKIP() << test::kNeedsMcunet;
   const TemporaryFolder folder;
   const std::string model = folder / "mcunet.safetensors";
   save_model(import_quantized_json(path), model);

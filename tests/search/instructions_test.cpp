@@ -8,9 +8,8 @@
 #include <thimble/thimble.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 
+#include "harness/given_data.h"
 #include "io/temporary_folder.h"
 #include "ir/graph.h"
 
@@ -113,12 +112,8 @@ TEST(instruction_model, is_close_to_counts_of_small_networks) {
 }
 
 TEST(instruction_model, is_close_to_counts_of_mcunet) {
-  const char* const data = std::getenv("THIMBLE_DATA");
-  const std::string file =
-      std::string(data == nullptr ? "" : data) + "/models/mcunet5fps/mcunet5fps_int8.json";
-  if (data == nullptr || !std::filesystem::exists(file)) {
-    GTEST_SKIP() << "needs models/mcunet5fps in THIMBLE_DATA";
-  }
+  const std::string file = test::given_mcunet();
+  if (file.empty()) GTEST_SKIP() << test::kNeedsMcunet;
   Graph graph = import_quantized_json(file);
   const Value logits = graph.ir().value(graph.ir().outputs.at(0).second);
   graph.minimize(softmax_cross_entropy(dequantize(logits), graph.label("class")));

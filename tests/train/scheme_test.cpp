@@ -6,10 +6,9 @@
 #include <thimble/thimble.h>
 
 #include <cmath>
-#include <cstdlib>
-#include <filesystem>
 
 #include "harness/error_of.h"
+#include "harness/given_data.h"
 #include "io/safetensors/safetensors.h"
 #include "io/temporary_folder.h"
 #include "ir/graph.h"
@@ -461,12 +460,8 @@ TEST(scheme, of_an_int8_network_keeps_the_trained_channels_of_activations) {
 
 // The scheme of Lin et al., 2022, for MCUNet, in their memory.
 TEST(scheme, of_mcunet_fits_a_microcontroller) {
-  const char* const data = std::getenv("THIMBLE_DATA");
-  const std::string file =
-      std::string(data == nullptr ? "" : data) + "/models/mcunet5fps/mcunet5fps_int8.json";
-  if (data == nullptr || !std::filesystem::exists(file)) {
-    GTEST_SKIP() << "needs models/mcunet5fps in THIMBLE_DATA";
-  }
+  const std::string file = test::given_mcunet();
+  if (file.empty()) GTEST_SKIP() << test::kNeedsMcunet;
   Graph graph = import_quantized_json(file);
   const Value digit = graph.label("class");
   const Value logits = graph.ir().value(graph.ir().outputs.at(0).second);
