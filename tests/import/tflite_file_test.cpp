@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
-#include <cstring>
 #include <fstream>
+#include <span>
+#include <vector>
 
 #include "harness/error_of.h"
 #include "import/tflite/file.h"
@@ -89,7 +91,7 @@ struct Built {
 std::vector<float> weights_of(const tflite::File& file) {
   const std::span<const std::byte> bytes = file.tensor(0).data;
   std::vector<float> values(bytes.size() / sizeof(float));
-  std::memcpy(values.data(), bytes.data(), values.size() * sizeof(float));
+  std::ranges::copy(bytes, std::as_writable_bytes(std::span(values)).begin());
   return values;
 }
 
