@@ -33,6 +33,14 @@ Keys any_keys(std::mt19937_64& random) {
   return {keys[0], keys[1], keys[2]};
 }
 
+constexpr int kNoItem = -1;
+
+// The sections [first, last) of an item, apart from the rest of it, which is read less often.
+struct Life {
+  int first, last;
+};
+
+// Lists of items are sorted as the problem's are, by the first section.
 class PackSearch {
  public:
   struct Attempt {
@@ -50,15 +58,19 @@ class PackSearch {
         table_bits_(kFewestBits),
         floor_(problem.load.size(), 0),
         left_(problem.load),
+        reaching_(problem.load.size() + 1, 0),
         lowest_(problem.items.size(), 0),
         offset_(problem.items.size(), -1),
         weights_(problem.load.size(), 1),
         counts_(problem.load.size() + 1, 0) {
     std::mt19937_64 random(1);  // a fixed seed: the same numbers on every machine
     for (size_t i = 0; i < problem.items.size(); ++i) {
+      const Item& item = problem.items[i];
       item_keys_.push_back(random());
-      for (int s = problem.items[i].first; s < problem.items[i].last; ++s) {
+      lives_.push_back({item.first, item.last});
+      for (int s = item.first; s < item.last; ++s) {
         items_of_[static_cast<size_t>(s)].push_back(static_cast<int>(i));
+        if (s > item.first) ++reaching_[static_cast<size_t>(s)];
       }
     }
     for (const std::vector<int>& items : items_of_) witness_.push_back(items.front());
@@ -75,7 +87,7 @@ class PackSearch {
     for (size_t i = 0; i < items.size(); ++i) items[i] = static_cast<int>(i);
     const int64_t heaviest = *std::max_element(left_.begin(), left_.end());
     if (heaviest > height_) return PackOutcome::impossible;
-    if (solve_spans(0, problem_.sections(), items)) return PackOutcome::found;
+    if (solve_spans(0, problem_.sections(), items, kNoItem)) return PackOutcome::found;
     return gave_up_ ? PackOutcome::gave_up : PackOutcome::impossible;
   }
 
@@ -98,25 +110,23 @@ class PackSearch {
     for (; trail_.size() > mark; trail_.pop_back()) *trail_.back().first = trail_.back().second;
   }
 
-  // Every span must be solved, and none depends on another: the shortest first, to fail early.
-  bool solve_spans(int first, int last, const std::vector<int>& items) {
-    // Per section: waiting items that reach into it from the left.
-    std::fill(counts_.begin() + first, counts_.begin() + last + 1, 0);
-    for (int i : items) {
-      if (!waits(i)) continue;
-      ++counts_[static_cast<size_t>(item(i).first) + 1];
-      --counts_[static_cast<size_t>(item(i).last)];
-    }
+  // Solves what is left of a span when the item is placed. Where no waiting item reaches from one
+  // section into the next, spans end: every one must be solved, and none depends on another. The
+  // shortest goes first, to fail early.
+  bool solve_spans(int first, int last, const std::vector<int>& items, int placed) {
     steps_ += static_cast<int64_t>(items.size()) + last - first;
+    if (placed == kNoItem) return solve(first, last, items);
     std::vector<std::pair<int, int>> spans;
     int begin = first;
-    int reaching = 0;
-    for (int s = first; s < last; ++s) {
-      reaching += counts_[static_cast<size_t>(s)];
-      if (reaching == 0) begin = s;
-      const bool ends = s + 1 == last || reaching + counts_[static_cast<size_t>(s) + 1] == 0;
-      if (ends && left_[static_cast<size_t>(s)] > 0) spans.emplace_back(begin, s + 1);
+    const auto end_span = [&](int end) {
+      if (left_[static_cast<size_t>(begin)] > 0) spans.emplace_back(begin, end);
+      begin = end;
+    };
+    const Life life = lives_[static_cast<size_t>(placed)];
+    for (int s = std::max(life.first, first + 1); s < std::min(life.last + 1, last); ++s) {
+      if (reaching_[static_cast<size_t>(s)] == 0) end_span(s);
     }
+    end_span(last);
     std::sort(spans.begin(), spans.end(), [](const auto& a, const auto& b) {
       const int length_a = a.second - a.first;
       const int length_b = b.second - b.first;
@@ -126,7 +136,8 @@ class PackSearch {
     for (const auto& [begin, end] : spans) {
       inside.clear();
       for (int i : items) {
-        if (waits(i) && item(i).first >= begin && item(i).last <= end) inside.push_back(i);
+        const Life& inner = lives_[static_cast<size_t>(i)];
+        if (i != placed && inner.first >= begin && inner.last <= end) inside.push_back(i);
       }
       if (!solve(begin, end, inside)) return false;
     }
@@ -151,13 +162,13 @@ class PackSearch {
                       [&](int other) { return same_needs(item(other), item(next[k])); });
       if (is_tried) continue;  // an equal item was
       place(next[k], items);
-      if (try_rest(first, last, items, mark)) return true;
+      if (try_rest(first, last, items, mark, next[k])) return true;
       if (gave_up_) return false;
     }
     const int64_t above = floor_above_gap(section, items);
     if (above <= height_ - left_[s]) {
       lift(section, section + 1, above, items);
-      if (try_rest(first, last, items, mark)) return true;
+      if (try_rest(first, last, items, mark, kNoItem)) return true;
       if (gave_up_) return false;
     }
     remember(key);
@@ -179,9 +190,9 @@ class PackSearch {
   }
 
   // Continues with the state as changed since the mark, and undoes the change on failure.
-  bool try_rest(int first, int last, const std::vector<int>& items, size_t mark) {
+  bool try_rest(int first, int last, const std::vector<int>& items, size_t mark, int placed) {
     ++depth_;
-    const bool solved = infer(first, last) && solve_spans(first, last, items);
+    const bool solved = infer(first, last) && solve_spans(first, last, items, placed);
     --depth_;
     if (!solved) undo(mark);
     return solved;
@@ -204,7 +215,7 @@ class PackSearch {
     // Per section: items that can lie on its floor, if it is in a valley.
     std::fill(counts_.begin() + first, counts_.begin() + last + 1, 0);
     for (int i : items) {
-      const Item& fits = item(i);
+      const Life& fits = lives_[static_cast<size_t>(i)];
       if (lowest_[static_cast<size_t>(i)] != floor_[static_cast<size_t>(fits.first)]) continue;
       ++counts_[static_cast<size_t>(fits.first)];
       --counts_[static_cast<size_t>(fits.last)];
@@ -264,10 +275,10 @@ class PackSearch {
       }
       steps_ += static_cast<int64_t>(items.size());
       for (int under : items) {
-        const Item& support = item(under);
-        if (under == i || !waits(under)) continue;
-        if (support.first >= item(i).last || support.last <= item(i).first) continue;
-        above = std::min(above, lowest_[static_cast<size_t>(under)] + support.size);
+        const Life& support = lives_[static_cast<size_t>(under)];
+        if (support.first >= item(i).last) break;  // so do all behind it
+        if (support.last <= item(i).first || under == i || !waits(under)) continue;
+        above = std::min(above, lowest_[static_cast<size_t>(under)] + item(under).size);
       }
     }
     return above;
@@ -280,6 +291,8 @@ class PackSearch {
     for (int s = placed.first; s < placed.last; ++s) {
       int64_t& left = left_[static_cast<size_t>(s)];
       set(left, left - placed.size);
+      int64_t& reaching = reaching_[static_cast<size_t>(s)];
+      if (s > placed.first) set(reaching, reaching - 1);
     }
     lift(placed.first, placed.last, offset + placed.size, items);
   }
@@ -289,8 +302,10 @@ class PackSearch {
     for (int s = first; s < last; ++s) set(floor_[static_cast<size_t>(s)], floor);
     steps_ += static_cast<int64_t>(items.size());
     for (int i : items) {
+      const Life& life = lives_[static_cast<size_t>(i)];
+      if (life.first >= last) break;  // so do all behind it
       int64_t& lowest = lowest_[static_cast<size_t>(i)];
-      if (!waits(i) || item(i).first >= last || item(i).last <= first || lowest >= floor) continue;
+      if (life.last <= first || lowest >= floor || !waits(i)) continue;
       set(lowest, rounded_up(floor, item(i).alignment));
     }
   }
@@ -329,6 +344,7 @@ class PackSearch {
 
   const Problem& problem_;
   int64_t height_;
+  std::vector<Life> lives_;                 // per item
   std::vector<std::vector<int>> items_of_;  // per section
   std::vector<uint64_t> item_keys_;
   std::vector<uint64_t> hopeless_;  // keys of states, by their upper bits; 0: none
@@ -336,10 +352,11 @@ class PackSearch {
   size_t remembered_ = 0;  // places taken
 
   // The state. Only set() changes it, so that it can be undone.
-  std::vector<int64_t> floor_;   // per section
-  std::vector<int64_t> left_;    // per section: sizes of the items that wait
-  std::vector<int64_t> lowest_;  // per item that waits: the lowest offset it can still get
-  std::vector<int64_t> offset_;  // per item; -1: it waits
+  std::vector<int64_t> floor_;     // per section
+  std::vector<int64_t> left_;      // per section: sizes of the items that wait
+  std::vector<int64_t> reaching_;  // per section: items that wait and reach into it from the left
+  std::vector<int64_t> lowest_;    // per item that waits: the lowest offset it can still get
+  std::vector<int64_t> offset_;    // per item; -1: it waits
   std::vector<std::pair<int64_t*, int64_t>> trail_;
 
   Attempt attempt_;
