@@ -83,7 +83,7 @@ io:        base ir plan
 train:     base parallel ir ops autodiff passes plan program exec data io
 eval:      base parallel ir ops autodiff passes plan program exec data io train
 quantize:  base ir ops passes data train
-search:    base ir ops passes plan program data io train
+search:    base ir passes plan program data io train
 import:    base ir ops passes io
 ml_train:  base ir ops plan data train import
 recipes:   base parallel ir ops autodiff passes plan exec data io train eval

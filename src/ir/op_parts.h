@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "ir/device_work.h"
 #include "ir/kernel.h"
 #include "ir/op_context.h"
 
@@ -115,6 +116,8 @@ struct Kernels {
   // Floating-point operations of a run, for ops that do many per element, such as matrix products;
   // null: about one per element.
   double (*flops)(const Params&) = nullptr;
+  // What the kernel in C does on a microcontroller; null: not said.
+  DeviceWork (*device_work)(const Params&) = nullptr;
   KernelFn ref = nullptr;    // f32; also runs if there is no fast kernel
   KernelFn ref64 = nullptr;  // the same in double precision, for gradient checks
   KernelFn fast = nullptr;

@@ -5,7 +5,6 @@
 #include <numeric>
 #include <string_view>
 
-#include "ops/families/quantized/device_work.h"
 #include "passes/passes.h"
 #include "plan/arena.h"
 #include "plan/work.h"
@@ -64,16 +63,16 @@ bool changes_size_of_image(const ir::Graph& graph, const ir::Node& node) {
 std::vector<Work> work_of(const ir::Graph& graph, const ir::Node& node) {
   if (!node.op->memory.updates.empty()) return {update_of(graph, node)};
   const ir::TensorType& made = graph.type(node.outputs.front());
-  if (const auto loops = ops::device_work(node.op->name, plan::kernel_params(graph, node))) {
+  if (const auto device_work = node.op->kernels.device_work) {
+    const auto parts = device_work(plan::kernel_params(graph, node)).parts;
     const Kind first = is_whole(made.dtype) ? Kind::int8_tiles : Kind::mixed_tiles;
     std::vector<Work> all;
-    for (size_t i = 0; i < loops->parts.size(); ++i) {
-      const auto& part = loops->parts[i];
-      if (part.results == 0.0) continue;
+    for (size_t i = 0; i < parts.size(); ++i) {
+      if (parts[i].results == 0.0) continue;
       all.push_back(
-          {static_cast<Kind>(static_cast<size_t>(first) + i), part.products, part.results});
+          {static_cast<Kind>(static_cast<size_t>(first) + i), parts[i].products, parts[i].results});
     }
-    return all;
+    if (!all.empty()) return all;
   }
   int64_t results = 0;
   for (const int id : node.outputs) results = std::max(results, elements_of(graph, id));

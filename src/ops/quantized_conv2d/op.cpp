@@ -6,6 +6,7 @@
 #include "ops/families/conv/trained.h"
 #include "ops/families/quantized/by_rows.h"
 #include "ops/families/quantized/conv_gradients.h"
+#include "ops/families/quantized/device_work.h"
 #include "ops/families/quantized/inside.h"
 #include "ops/families/quantized/masked.h"
 #include "ops/families/quantized/quantized.h"
@@ -46,6 +47,13 @@ ir::Params params(const ir::KernelContext& c) {
       conv_sizes(convolution(attrs, c.in(1)), c.in(0), c.out(), image_size(c.in(0))),
       zero_point_of(*c.inputs[0]), kernel_result(result_of(attrs))};
   return with_channels(d, channel_factors(c, d.conv.k, attrs.scale, attrs.requantization));
+}
+
+template <bool has_mask>
+ir::DeviceWork device_work(const ir::Params& p) {
+  ir::DeviceWork work;
+  add_convolution(work, p.as<quantized_conv2d_dims>(), has_mask);
+  return work;
 }
 
 void fast(int8_t* y, const int8_t* x, const int8_t* w, const int32_t* bias, void* workspace,
@@ -188,6 +196,7 @@ const OpDef& quantized_conv2d_op() {
                 return simd::int8_conv_workspace_bytes(p.as<quantized_conv2d_dims>().conv, threads);
               },
           .flops = conv_flops,
+          .device_work = device_work<false>,
           .ref = ir::kernel_fn<&f32::quantized_conv2d_ref>(),
           .ref64 = ir::kernel_fn<&f64::quantized_conv2d_ref>(),
           .fast = ir::kernel_fn<&fast>(),
@@ -216,6 +225,7 @@ const OpDef& inside_op() {
       const auto d = p.as<quantized_conv2d_dims>().conv;
       return 2 * inside::result_bytes(results_of(d)) + simd::int8_conv_workspace_bytes(d, threads);
     };
+    made.kernels.device_work = device_work<true>;
     made.kernels.fast = ir::kernel_fn<&fast_inside>();
     return made;
   }();

@@ -3,10 +3,13 @@
 #include "ir/graph.h"
 #include "ops/families/conv/conv.h"
 #include "ops/families/quantized/conv_gradients.h"
+#include "ops/families/quantized/conv_micro_dims.h"
+#include "ops/families/quantized/device_work.h"
 #include "ops/families/quantized/masked.h"
 #include "ops/families/quantized/quantized.h"
 #include "ops/quantized_conv2d_input_grad/dims.h"
 #include "simd/conv.h"
+#include "simd/depthwise.h"
 
 #define THIMBLE_OP quantized_conv2d_input_grad
 #include "ops/families/builder/both_precisions.h"
@@ -51,6 +54,28 @@ ir::Params params(const ir::KernelContext& c) {
   return sizes(c.attrs.as<Conv2dInputGradAttrs>(), c.in(0), c.in(1), c.out());
 }
 
+ir::DeviceLoop device_loop(const conv2d_input_grad_dims& d) {
+  if (simd::is_depthwise(d)) {
+    const bool keeps_size = d.stride_h == 1 && d.stride_w == 1 && d.h == d.p && d.w == d.q;
+    // A channel is copied with an edge of zeros.
+    const int64_t pitch = (int64_t{d.w} + 3) / 4 * 4 + d.s - 1;
+    const bool fits = (int64_t{d.h} + d.r - 1) * pitch <= QUANTIZED_KEPT_NUMBERS;
+    return keeps_size && !fits ? ir::DeviceLoop::plain_depthwise : ir::DeviceLoop::depthwise;
+  }
+  const bool is_pixel = d.r == 1 && d.s == 1 && d.stride_h == 1 && d.stride_w == 1 &&
+                        d.groups == 1 && d.h == d.p && d.w == d.q;
+  if (!is_pixel) return ir::DeviceLoop::plain;
+  const bool is_few = int64_t{d.n} * d.h * d.w < QUANTIZED_MICRO_PIXELS;
+  return is_few ? ir::DeviceLoop::rows : ir::DeviceLoop::tiles;
+}
+
+ir::DeviceWork device_work(const ir::Params& p) {
+  const auto d = p.as<conv2d_input_grad_dims>();
+  ir::DeviceWork work;
+  work.add(device_loop(d), conv_products(d), double(d.n) * d.h * d.w * d.c);
+  return work;
+}
+
 void fast(float* dx, const float* dy, const int8_t* w, void* workspace,
           const conv2d_input_grad_dims* d, parallel::ThreadPool& pool) {
   simd::conv_adjoint(dx, dy, w, workspace, *d, pool);
@@ -92,6 +117,7 @@ const OpDef& input_grad_op() {
                 return simd::conv_adjoint_workspace_bytes(p.as<conv2d_input_grad_dims>(), threads);
               },
           .flops = conv_flops,
+          .device_work = device_work,
           .ref = ir::kernel_fn<&f32::quantized_conv2d_input_grad_ref>(),
           .ref64 = ir::kernel_fn<&f64::quantized_conv2d_input_grad_ref>(),
           .fast = ir::kernel_fn<&fast>(),

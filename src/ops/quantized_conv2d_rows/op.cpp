@@ -10,6 +10,7 @@
 #include "ir/graph.h"
 #include "ir/rewrite.h"
 #include "ops/families/quantized/by_rows.h"
+#include "ops/families/quantized/device_work.h"
 #include "ops/families/quantized/quantized.h"
 #include "ops/quantized_conv2d_rows/chain.h"
 #include "ops/quantized_conv2d_rows/dims.h"
@@ -134,6 +135,13 @@ int64_t workspace(const ir::Params& p, int /*threads*/) {
   return bytes;
 }
 
+ir::DeviceWork device_work(const ir::Params& p) {
+  const auto d = p.as<quantized_conv2d_rows_dims>();
+  ir::DeviceWork work;
+  for (int i = 0; i < d.count; ++i) add_convolution(work, d.stages[i], false);
+  return work;
+}
+
 std::vector<ir::ArgDoc> inputs() {
   static constexpr const char* kNames[][2] = {
       {"weight", "bias"},   {"weight2", "bias2"}, {"weight3", "bias3"}, {"weight4", "bias4"},
@@ -167,6 +175,7 @@ const OpDef& rows_op() {
       .kernels{
           .params = params,
           .workspace = workspace,
+          .device_work = device_work,
           .ref = ir::kernel_fn<&f32::quantized_conv2d_rows_ref>(),
           .ref64 = ir::kernel_fn<&f64::quantized_conv2d_rows_ref>(),
           .any_type = true,

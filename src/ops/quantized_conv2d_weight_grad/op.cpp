@@ -1,9 +1,11 @@
 #include "ir/graph.h"
 #include "ops/families/conv/conv.h"
 #include "ops/families/quantized/conv_gradients.h"
+#include "ops/families/quantized/device_work.h"
 #include "ops/families/quantized/quantized.h"
 #include "ops/quantized_conv2d_weight_grad/dims.h"
 #include "ops/quantized_conv2d_weight_grad/kernel.h"
+#include "simd/depthwise.h"
 
 #define THIMBLE_OP quantized_conv2d_weight_grad
 #include "ops/families/builder/both_precisions.h"
@@ -24,6 +26,22 @@ ir::Params params(const ir::KernelContext& c) {
       zero_point_of(*c.inputs[0])};
   d.conv.c_of = static_cast<int>(attrs.whole_channels);
   return d;
+}
+
+ir::DeviceWork device_work(const ir::Params& p) {
+  constexpr int kLeastTaps = 9;  // of a row of the window, so that few are left beside tiles
+  const conv_dims d = p.as<quantized_conv2d_weight_grad_dims>().conv;
+  const bool has_tiles = d.groups == 1 && d.dilation_w == 1 && d.k >= 4 && d.s * d.c >= kLeastTaps;
+  auto loop = ir::DeviceLoop::plain;
+  if (simd::is_depthwise(d)) {
+    loop = ir::DeviceLoop::plain_depthwise;
+  } else if (has_tiles) {
+    // A row of a window at a time.
+    loop = d.r * d.s == 1 ? ir::DeviceLoop::tiles : ir::DeviceLoop::rows;
+  }
+  ir::DeviceWork work;
+  work.add(loop, conv_products(d), double(d.k) * d.r * d.s * (d.c / d.groups));
+  return work;
 }
 
 const OpDef& weight_grad_op() {
@@ -49,6 +67,7 @@ const OpDef& weight_grad_op() {
                                                    threads);
               },
           .flops = conv_flops,
+          .device_work = device_work,
           .ref = ir::kernel_fn<&f32::quantized_conv2d_weight_grad_ref>(),
           .ref64 = ir::kernel_fn<&f64::quantized_conv2d_weight_grad_ref>(),
           .fast = ir::kernel_fn<&weight_grad_simd>(),

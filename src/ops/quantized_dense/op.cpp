@@ -8,6 +8,7 @@
 #include "ir/graph.h"
 #include "ops/families/move/trained.h"
 #include "ops/families/quantized/conv_gradients.h"
+#include "ops/families/quantized/device_work.h"
 #include "ops/families/quantized/inside.h"
 #include "ops/families/quantized/masked.h"
 #include "ops/families/quantized/quantized.h"
@@ -66,6 +67,14 @@ conv_dims as_convolution(const quantized_dense_dims& d) {
   c.k = d.units;
   c.stride_h = c.stride_w = c.dilation_h = c.dilation_w = c.groups = 1;
   return c;
+}
+
+template <bool has_mask>
+ir::DeviceWork device_work(const ir::Params& p) {
+  const auto d = p.as<quantized_dense_dims>();
+  ir::DeviceWork work;
+  add_convolution(work, {as_convolution(d), d.input_zero_point, d.out}, has_mask);
+  return work;
 }
 
 void fast(int8_t* y, const int8_t* x, const int8_t* w, const int32_t* bias, void* workspace,
@@ -203,6 +212,7 @@ const OpDef& quantized_dense_op() {
                 const auto d = p.as<quantized_dense_dims>();
                 return 2.0 * d.rows * d.units * d.features;
               },
+          .device_work = device_work<false>,
           .ref = ir::kernel_fn<&f32::quantized_dense_ref>(),
           .ref64 = ir::kernel_fn<&f64::quantized_dense_ref>(),
           .fast = ir::kernel_fn<&fast>(),
@@ -231,6 +241,7 @@ const OpDef& inside_op() {
       return 2 * inside::result_bytes(results_of(d)) +
              simd::int8_conv_workspace_bytes(as_convolution(d), threads);
     };
+    made.kernels.device_work = device_work<true>;
     made.kernels.fast = ir::kernel_fn<&fast_inside>();
     return made;
   }();

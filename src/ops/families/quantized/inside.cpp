@@ -28,6 +28,7 @@ OpDef inside_op(const OpDef& of, const char* name,
       .kernels{
           .params = of.kernels.params,
           .flops = of.kernels.flops,
+          .device_work = of.kernels.device_work,
           .ref = ref,
           .ref64 = ref64,
           .any_type = of.kernels.any_type,

@@ -7,6 +7,7 @@
 // - factor(a, b, scale): the last factor of the result; kernels must be able to take it
 // - add_factors(d, a, b, attrs): completes the sizes
 // - ref, ref64: the kernels; fast: another one, if there is
+// - device_work(params): what the kernels do on a microcontroller, if it says
 // - inside_name, inside_ref, inside_ref64: the op that computes the bit mask of the gradient
 // - Value gradient(c, i, g): the gradient by input i, from g, that of the unrounded result
 #pragma once
@@ -73,6 +74,15 @@ constexpr ir::KernelFn quantized_pair_fast() {
 }
 
 template <class T>
+constexpr auto quantized_pair_device_work() -> ir::DeviceWork (*)(const ir::Params&) {
+  if constexpr (requires { &T::device_work; }) {
+    return T::device_work;
+  } else {
+    return nullptr;
+  }
+}
+
+template <class T>
 const OpDef& quantized_pair_op() {
   static const OpDef def{
       .name = T::name,
@@ -90,6 +100,7 @@ const OpDef& quantized_pair_op() {
       .gradient{.vjp = quantized_pair_vjp<T>},
       .kernels{
           .params = quantized_pair_params<T>,
+          .device_work = quantized_pair_device_work<T>(),
           .ref = T::ref,
           .ref64 = T::ref64,
           .fast = quantized_pair_fast<T>(),
