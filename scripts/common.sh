@@ -71,17 +71,20 @@ build() {
 torch_version=2.13.0
 torch_python=build/torch/bin/python
 
-# torch_environment: a virtual environment in build/torch with PyTorch for the processor and what
-# the Python tests need. Fails where pip cannot get it.
+# torch_environment: a virtual environment in build/torch with PyTorch for the processor, Hugging
+# Face's packages and what else the Python tests need. Fails where pip cannot get it.
 torch_environment() {
   if "$torch_python" -c "import torch, numpy, safetensors, expecttest, pytest, mypy
-assert torch.__version__.split('+')[0] == '$torch_version'" 2>/dev/null; then
+from importlib.util import find_spec
+assert torch.__version__.split('+')[0] == '$torch_version'
+assert all(map(find_spec, ('tokenizers', 'transformers', 'peft')))" 2>/dev/null; then
     return
   fi
   echo "Installing PyTorch $torch_version under build/torch"
   "$torch_python" -c "" 2>/dev/null || python3 -m venv --clear build/torch &&
     "$torch_python" -m pip install --quiet --disable-pip-version-check \
-      "torch==$torch_version" numpy safetensors expecttest -r python/tests/requirements.txt
+      "torch==$torch_version" numpy safetensors expecttest tokenizers "transformers>=5,<6" "peft>=0.19,<1" \
+      -r python/tests/requirements.txt
 }
 
 # demo_options DEMO OPTIONS...: sets out, boards and bin from the command line of a demo, whose usage stands at the

@@ -131,6 +131,7 @@ void bind_recipes(nb::module_& m);
 void bind_files(nb::module_& m);
 void bind_model_files(nb::module_& m);
 void bind_onnx(nb::module_& m);
+void bind_tokenizer(nb::module_& m);
 void bind_quantize(nb::module_& m);
 void bind_scheme_search(nb::module_& m);
 

@@ -23,6 +23,7 @@ NB_MODULE(_core, m) {
   bind_files(m);
   bind_model_files(m);
   bind_onnx(m);
+  bind_tokenizer(m);
   bind_quantize(m);
   bind_scheme_search(m);
 }

@@ -20,11 +20,11 @@ def blocks(page):
     return re.findall(r"^```python\n(.*?)^```", text, re.S | re.M)
 
 
-def run(page, tmp_path, monkeypatch):
-    """All code of a page, in order, as one notebook."""
+def run(page, tmp_path, monkeypatch, count=None):
+    """All code of a page, or its first blocks, in order, as one notebook."""
     monkeypatch.chdir(tmp_path)
     names = {}
-    code = blocks(page)
+    code = blocks(page)[:count]
     assert code
     for block in code:
         exec(compile(block, page, "exec"), names)
@@ -56,8 +56,15 @@ def test_the_page_of_quantized_networks_runs(tmp_path, monkeypatch):
 
 
 def test_the_page_of_transformers_runs(tmp_path, monkeypatch):
-    names = run("docs/guide/transformers.md", tmp_path, monkeypatch)
+    names = run("docs/guide/transformers.md", tmp_path, monkeypatch, count=2)
     assert names["logits"].shape == (8, 6, 20)
+
+
+def test_the_page_of_transformers_reads_texts(tmp_path, monkeypatch):
+    pytest.importorskip("tokenizers")
+    names = run("docs/guide/transformers.md", tmp_path, monkeypatch)
+    assert names["samples"]["input_ids"].shape[1] == 6
+    assert names["tokenizer"].decode(names["ids"]).startswith("the cat ")
 
 
 def test_the_page_of_models_in_and_out_runs(tmp_path, monkeypatch):

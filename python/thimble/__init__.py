@@ -27,6 +27,7 @@ from ._core import (
     Quantization,
     Schedule,
     StepReport,
+    Tokenizer,
     Value,
     set_num_threads,
 )
@@ -75,6 +76,7 @@ from .scheme_search import (
     verify_scheme,
 )
 from .sparse import choose_channels
+from .tokens import load_tokenizer, token_samples
 from .trainer import Gradients, Trainer, plan_training
 from .transforms import functional_call, jit, time_distributed, value_and_grad
 
@@ -106,6 +108,7 @@ __all__ = [
     "QuantizedModel",
     "Schedule",
     "StepReport",
+    "Tokenizer",
     "Trainer",
     "Value",
     "WeightGain",
@@ -132,6 +135,7 @@ __all__ = [
     "load_model",
     "load_program",
     "load_safetensors",
+    "load_tokenizer",
     "merge_lora",
     "metrics",
     "ops",
@@ -150,6 +154,7 @@ __all__ = [
     "set_num_threads",
     "store_weights",
     "time_distributed",
+    "token_samples",
     "to_torch",
     "value_and_grad",
     "verify_scheme",
