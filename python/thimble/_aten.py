@@ -177,7 +177,9 @@ WHOLE = (
     "adaptive_avg_pool1d.default adaptive_avg_pool2d.default avg_pool1d.default pad.default logsumexp.default "
     "pixel_unshuffle.default addmm.default baddbmm.default softmax.int log_softmax.int std.correction "
     "tril.default triu.default stack.default hardtanh.default split.Tensor split_with_sizes.default "
-    "masked_fill.Scalar masked_fill.Tensor"
+    "masked_fill.Scalar masked_fill.Tensor "
+    "detach.default col2im.default fill.Scalar select_scatter.default embedding_dense_backward.default "
+    "native_group_norm_backward.default native_layer_norm_backward.default"
 ).split()
 
 
@@ -202,9 +204,10 @@ for _name, _op in {
     "erf": "Erf", "floor": "Floor", "ceil": "Ceil", "round": "Round", "sign": "Sign", "sgn": "Sign",
     "reciprocal": "Reciprocal", "isnan": "IsNaN", "isinf": "IsInf", "logical_not": "Not", "mish": "Mish",
     "hardswish": "HardSwish", "silu": "Swish", "alias": "Identity", "clone": "Identity",
-    "detach": "Identity", "contiguous": "Identity", "lift_fresh_copy": "Identity",
+    "contiguous": "Identity", "lift_fresh_copy": "Identity",
 }.items():
     CONVERSIONS[_name] = _unary(_op)
+CONVERSIONS["detach"] = _unary("StopGradient", domain=OWN)
 CONVERSIONS["hardsigmoid"] = _unary("HardSigmoid", alpha=1 / 6, beta=0.5)
 CONVERSIONS["selu"] = _unary("Selu")
 

@@ -148,27 +148,9 @@ def _gather(c: Call) -> str:
     return c.w("GatherElements", c.tensor("self"), c.tensor("index"), axis=c.axis())
 
 
-@aten("scatter", "scatter_add")
-def _scatter(c: Call) -> str:
-    if not c.has("src") or c.has("reduce"):
-        raise UnsupportedError("thimble imports scatter of a tensor")
-    adds = c.node.target._schema.name == "aten::scatter_add"
-    inputs = [c.tensor(name) for name in ("self", "index", "src")]
-    return c.w("ScatterElements", *inputs, axis=c.axis(), reduction="add" if adds else "none")
-
-
 @aten("index_select")
 def _index_select(c: Call) -> str:
     return c.w("Gather", c.tensor("self"), c.tensor("index"), axis=c.axis())
-
-
-@aten("index")
-def _index(c: Call) -> str:
-    given = [(axis, x) for axis, x in enumerate(c.arguments["indices"]) if x is not None]
-    if len(given) != 1 or str(given[0][1].meta["val"].dtype) == "torch.bool":
-        raise UnsupportedError("thimble imports an index of whole numbers along one axis")
-    axis, index = given[0]
-    return c.w("Gather", c.tensor("self"), c.value(index), axis=axis)
 
 
 @aten("embedding")

@@ -12,9 +12,10 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from . import _aten_layers, _aten_shapes, _core  # noqa: F401
+from . import _aten_layers, _aten_more, _aten_places, _aten_shapes, _core  # noqa: F401
 from ._arrays import Array
 from ._aten import CONVERSIONS, OPSET, TYPES, WHOLE, Call, UnsupportedError, Writer, size_of, type_name
+from ._aten_refused import REFUSED
 from ._core import Graph
 from .model_files import load_model, save_model
 from .predictor import Predictor
@@ -271,24 +272,27 @@ class _Translation:
             return
         results = node.meta.get("val")
         first = results[0] if isinstance(results, (tuple, list)) else results
-        if not isinstance(first, self.torch.Tensor):
-            return  # a size, which is read where it is needed
-        if self._compute(node, first):
-            return
         schema = getattr(target, "_schema", None)
         operator = "" if schema is None else schema.name.removeprefix("aten::")
         self.writer.described = f"{target}{self._place(node)}"
+        if not isinstance(first, self.torch.Tensor):
+            if operator in REFUSED:
+                self._refuse(node, REFUSED[operator])
+            return  # a size, which is read where it is needed
+        if self._compute(node, first):
+            return
         self.writer.layer = self._layer(node)
         if operator not in CONVERSIONS:
-            self.refused.append(self.writer.described)
-            self._give(node, ("?",) * 8)
-            return
+            return self._refuse(node, REFUSED.get(operator, ""))
         try:
             made_here = CONVERSIONS[operator](Call(self.writer, node, self.names, first))
         except UnsupportedError as error:
-            self.refused.append(f"{self.writer.described}: {error}")
-            made_here = ("?",) * 8
+            return self._refuse(node, str(error))
         self._give(node, made_here if isinstance(made_here, tuple) else (made_here,))
+
+    def _refuse(self, node: Any, reason: str) -> None:
+        self.refused.append(self.writer.described + (f": {reason}" if reason else ""))
+        self._give(node, ("?",) * 8)
 
     def _give(self, node: Any, made: tuple[str, ...]) -> None:
         if isinstance(node.meta["val"], (tuple, list)):

@@ -70,11 +70,25 @@ void adaptive_average_pool(Node& node) {
   node.give(reshape(global_average_pool2d(x), {x.shape()[0], 1, 1, x.shape()[3]}), order);
 }
 
+// The angle of the point (input 1, input 0), broadcast.
+void atan2_node(Node& node) {
+  const Broadcast in = broadcast(node, {0, 1});
+  node.give(atan2(in.values[0], as_type(in.values[1], in.values[0].dtype())), in.order);
+}
+
+void stop_gradient_node(Node& node) {
+  Order order;
+  const Value x = node.stored(0, order);
+  node.give(0, stop_gradient(x), order, node.item(0).is_bool);
+}
+
 }  // namespace
 
 void add_own(Conversions& table) {
   table["Recurrent"] = {recurrent, false};
   table["Embedding"] = {embedding_node, false};
+  table["StopGradient"] = {stop_gradient_node};
+  table["Atan2"] = {atan2_node};
   table["AdaptiveAveragePool"] = {adaptive_average_pool, false};
 }
 
