@@ -38,6 +38,10 @@ class Finish {
   [[nodiscard]] HWY_INLINE bool goes_one_by_one() const { return one_by_one_; }
   [[nodiscard]] const quantized_result& out() const { return result_.out; }
   [[nodiscard]] bool is_fixed() const { return is_fixed_; }
+  // Whether the bounds are others than those of int8.
+  [[nodiscard]] bool is_bounded() const {
+    return result_.out.low > INT8_MIN || result_.out.high < INT8_MAX;
+  }
   // Whether sums times factors in float are the results, or tell where they may not be.
   [[nodiscard]] bool is_quick() const { return folds_ && (only_scales_ || in_float_); }
 
@@ -63,11 +67,15 @@ class Finish {
           high(_mm512_set1_epi8(static_cast<char>(out.high))) {}
     __m512i zero, low, high;
   };
-  // int8 of four vectors: in every 16 bytes, 4 of each.
-  static HWY_INLINE __m512i pack(const __m512i* y, const Bounds& bounds) {
+  // int8 of four vectors: in every 16 bytes, 4 of each. Of all numbers of int8, whatever the
+  // bounds.
+  static HWY_INLINE __m512i pack_whole(const __m512i* y, const Bounds& bounds) {
     const __m512i low = _mm512_adds_epi16(_mm512_packs_epi32(y[0], y[1]), bounds.zero);
     const __m512i high = _mm512_adds_epi16(_mm512_packs_epi32(y[2], y[3]), bounds.zero);
-    const __m512i all = _mm512_packs_epi16(low, high);
+    return _mm512_packs_epi16(low, high);
+  }
+  static HWY_INLINE __m512i pack(const __m512i* y, const Bounds& bounds) {
+    const __m512i all = pack_whole(y, bounds);
     return _mm512_max_epi8(_mm512_min_epi8(all, bounds.high), bounds.low);
   }
   // Brings the results of pack() into the order of the vectors.
@@ -331,10 +339,9 @@ void prepare_channels(const Int8Scratch& s, const int32_t* bias, const Int8Resul
     const int channel = exists ? channel_at(k % count) : 0;
     const quantized_factor f = exists ? result.factors[channel] : quantized_factor{};
     s.bias[k] = exists && bias != nullptr ? bias[channel] : 0;
-    s.scale[k] = result.out.fixed_point != 0
-                     ? std::ldexp(static_cast<float>(f.multiplier), f.shift - 31)
-                     : f.scale;
-    s.nudge[k] = f.shift < 0 ? std::ldexp(0.5F, f.shift) : 0.0F;
+    const bool is_fixed = result.out.fixed_point != 0;
+    s.scale[k] = is_fixed ? std::ldexp(static_cast<float>(f.multiplier), f.shift - 31) : f.scale;
+    s.nudge[k] = is_fixed && f.shift < 0 ? std::ldexp(0.5F, f.shift) : 0.0F;
     s.multiplier[k] = f.multiplier;
     s.shift[k] = -f.shift;
     s.factors->below_one &= f.shift <= 0 && s.scale[k] <= 1.0F - 0x1p-24F;

@@ -154,7 +154,9 @@ class Block {
     };
     fill_by(some);
     fill_by(few);
-    for (; i < count; ++i) to[i] = padding;
+    if (count - i >= 4) to[i] = to[i + 1] = to[i + 2] = to[i + 3] = padding, i += 4;
+    if (count - i >= 2) to[i] = to[i + 1] = padding, i += 2;
+    if (count > i) to[i] = padding;
   }
 
   // Copies what `rows` x `windows` neighbouring windows read.

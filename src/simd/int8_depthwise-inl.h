@@ -7,8 +7,11 @@
 #define THIMBLE_SIMD_INT8_DEPTHWISE_INL_H_
 #endif
 
+#include <type_traits>
+
 #include "parallel/thread_pool.h"
 #include "simd/int8-inl.h"
+#include "simd/int8_depthwise_quick-inl.h"
 #include "simd/int8_layout.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -51,9 +54,10 @@ class Depthwise {
       for (int s = 0; s < d_.s; ++s, column += layout_.column_step) {
         for (int r = 0; r < d_.r; r += Words::kUnit, to += padded_) {
           const int count = c < d_.c ? std::min(Words::kUnit, d_.r - r) : 0;
-          int8_t unit[Words::kUnit] = {};
-          for (int i = 0; i < count; ++i) unit[i] = column[(r + i) * down];
-          *to = word_of<Words>(unit);
+          uint32_t word = 0;
+          const int8_t* tap = column + r * down;
+          for (int i = 0; i < count; ++i, tap += down) word |= part_of_word<Words::kUnit>(*tap, i);
+          *to = static_cast<int32_t>(word);
         }
       }
     }
@@ -66,6 +70,9 @@ class Depthwise {
   void row(int8_t* y, const int8_t* image, int p, int32_t* columns, const Finish& finish) const {
 #if THIMBLE_INT8_VNNI
     if constexpr (Words::kUnit == 4) {
+      if (is_int8_quick_depthwise(d_) && finish.is_quick()) {
+        return quick_row(y, image, p, finish);
+      }
       for (int c = 0; c < wide_; c += kInt8WideChannels) wide_row(y, image, p, c, columns, finish);
     }
 #endif
@@ -116,6 +123,50 @@ class Depthwise {
   [[nodiscard]] int64_t row_words() const { return int64_t{units_} * d_.s * padded_; }
 
 #if THIMBLE_INT8_VNNI
+  // Rows p and p + 1, or row p of windows of stride 2.
+  void quick_row(int8_t* y, const int8_t* image, int p, const Finish& finish) const {
+    for (int c = 0; c < d_.c;) {
+      const int left = d_.c - c;
+      QuickRows rows{};
+      rows.channels = c < wide_ ? 64 : left >= 32 ? 32 : std::min(left, lanes());
+      // The last vector of channels lies over the one before, so that it is whole.
+      if (left < lanes() && d_.c >= lanes()) rows.channels = lanes(), c = d_.c - lanes();
+      rows.channel = c;
+      rows.y = y + c;
+      rows.rows = std::min(rows_, d_.p - p);
+      rows.pixels = d_.q;
+      rows.column = -d_.pad_left;
+      rows.blank = blank_;
+      for (int i = 0; i < 4; ++i) {
+        const int row = p * d_.stride_h - d_.pad_top + i;
+        const bool inside = i < span_ && row >= 0 && row < d_.h;
+        rows.lines[i] = inside ? image + int64_t{row} * d_.w * d_.c + c : blank_;
+        rows.steps[i] = inside ? d_.c : 0;
+      }
+      if (d_.stride_w == 1) quick_channels<2, 1>(rows, finish);
+      if (d_.stride_w == 2) quick_channels<1, 2>(rows, finish);
+      c += rows.channels;
+    }
+  }
+  template <int kRows, int kStep>
+  void quick_channels(const QuickRows& rows, const Finish& finish) const {
+    const auto run = [&](auto channels) HWY_ATTR {
+      constexpr int kChannels = decltype(channels)::value;
+      if (finish.is_fixed()) return quick_run<kChannels, kRows, kStep, true>(rows, finish);
+      quick_run<kChannels, kRows, kStep, false>(rows, finish);
+    };
+    if (rows.channels == 64) return run(std::integral_constant<int, 64>());
+    if (rows.channels == 32) return run(std::integral_constant<int, 32>());
+    if (rows.channels == 16) return run(std::integral_constant<int, 16>());
+    run(std::integral_constant<int, 0>());
+  }
+  template <int kChannels, int kRows, int kStep, bool kFixed>
+  HWY_NOINLINE void quick_run(const QuickRows& rows, const Finish& finish) const {
+    const QuickDepthwise<kChannels, kRows, kStep, kFixed> run(d_, s_, row_words(), padded_, finish,
+                                                              rows);
+    run.run(layout_.row, layout_.column);
+  }
+
   // Row p of 64 channels from c on.
   void wide_row(int8_t* y, const int8_t* image, int p, int c, int32_t* columns,
                 const Finish& finish) const {

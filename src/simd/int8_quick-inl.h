@@ -27,7 +27,11 @@ class QuickFinish {
     int position;
   };
   QuickFinish(const Finish& finish, const Int8Scratch& s)
-      : finish_(finish), scratch_(s), bounds_(finish.out()), order_(Finish::order()) {}
+      : finish_(finish),
+        scratch_(s),
+        is_bounded_(finish.is_bounded()),
+        bounds_(finish.out()),
+        order_(Finish::order()) {}
 
   // Of a vector of channels; k: its position in the scratch.
   [[nodiscard]] HWY_INLINE Factors factors(int k) const {
@@ -56,7 +60,8 @@ class QuickFinish {
       y[2] = scaled(sum2, by2);
       y[3] = scaled(sum3, by3);
     }
-    return _mm512_permutexvar_epi32(order_, Finish::pack(y, bounds_));
+    const __m512i all = is_bounded_ ? Finish::pack(y, bounds_) : Finish::pack_whole(y, bounds_);
+    return _mm512_permutexvar_epi32(order_, all);
   }
 
  private:
@@ -67,6 +72,7 @@ class QuickFinish {
 
   const Finish& finish_;
   const Int8Scratch& scratch_;
+  bool is_bounded_;
   Finish::Bounds bounds_;
   __m512i order_;
 };

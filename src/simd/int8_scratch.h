@@ -114,19 +114,20 @@ inline Int8Patch int8_row_patch(const conv_dims& d) {
   return {kOne, kOne, d.c, 1, d.c};
 }
 
-// Pixels of a task. Where weights are prepared, blocks are larger: fewer pixels are copied for two
-// of them. They are small enough for several threads and for the first-level cache.
+// Pixels of a task: larger blocks copy fewer pixels twice. They are small enough for several
+// threads and for the first-level cache, of which packed weights take the larger part where they
+// are not prepared.
 inline int int8_block_pixels(const conv_dims& d, bool prepared) {
   constexpr int64_t kMostProducts = int64_t{1} << 20;
-  constexpr int64_t kMostElements = int64_t{1} << 14;
-  if (!prepared) return kInt8Pixels;
+  const int64_t most_elements = int64_t{1} << (prepared ? 14 : 12);
   const int64_t products = int64_t{d.r} * d.s * (d.c / d.groups) * (d.k / d.groups);
   int pixels = kInt8MostPixels;
   while (pixels > kInt8Pixels &&
-         (pixels * products > kMostProducts || int8_patch(d, pixels).elements() > kMostElements)) {
+         (pixels * products > kMostProducts || int8_patch(d, pixels).elements() > most_elements)) {
     pixels -= kInt8Pixels;
   }
-  return pixels;
+  // A block of several rows copies more than one row.
+  return pixels > kInt8Pixels && d.q > kInt8Pixels ? std::min(pixels, d.q) : pixels;
 }
 
 inline bool is_int8_depthwise(const conv_dims& d) {
@@ -166,6 +167,14 @@ inline int int8_wide_channels(int channels) {
   const int wide = channels / kInt8WideChannels * kInt8WideChannels;
   const int rest = channels - wide;
   return rest == 0 || rest >= kInt8MostLanes ? wide : std::max(wide - kInt8WideChannels, 0);
+}
+
+// Depthwise windows whose columns are made in registers (int8_depthwise_quick-inl.h).
+inline bool is_int8_quick_depthwise(const conv_dims& d) {
+  if (d.s != 3 || d.r > 4 || d.dilation_h != 1 || d.dilation_w != 1) return false;
+  // Windows of stride 1 in two rows of y, which share words, or of stride 2 in one.
+  const bool shares = int8_depthwise_rows(d, 4) == 2;
+  return (d.stride_w == 1 && shares) || (d.stride_w == 2 && !shares);
 }
 
 // The channel at a position of the packed arrays, of which the first `wide` are interleaved: in 64
@@ -222,9 +231,20 @@ inline void carve_int8_channels(Workspace& own, int64_t channels, int64_t words,
 inline void carve_int8_weights(Workspace& own, const conv_dims& d, int unit, Int8Scratch& s) {
   const bool depthwise = is_int8_depthwise(d);
   const int64_t channels = round_up(depthwise ? d.k : d.k / d.groups, kInt8MostLanes);
-  const Int8Patch patch = is_int8_row(d) ? int8_row_patch(d) : int8_patch(d, kInt8Pixels);
-  const int64_t words =
-      depthwise ? int8_depthwise_words(d, unit) : patch.runs * divide_up(patch.length, unit);
+  const auto words_of = [unit](const Int8Patch& patch) {
+    return patch.runs * divide_up(patch.length, unit);
+  };
+  int64_t words = 0;
+  if (depthwise) {
+    words = int8_depthwise_words(d, unit);
+  } else if (is_int8_row(d)) {
+    words = words_of(int8_row_patch(d));
+  } else {
+    // Blocks decide whether a row of a window is one run.
+    for (const bool prepared : {false, true}) {
+      words = std::max(words, words_of(int8_patch(d, int8_block_pixels(d, prepared))));
+    }
+  }
   carve_int8_channels(own, channels, words, s);
 }
 

@@ -46,15 +46,18 @@ using FourWords = hn::FixedTag<int32_t, 4>;
 #undef THIMBLE_INT8_QUADS
 #define THIMBLE_INT8_QUADS (THIMBLE_INT8_VNNI || THIMBLE_INT8_SDOT)
 
+// Weight number i of a word of kUnit.
+template <int kUnit>
+HWY_INLINE uint32_t part_of_word(int8_t weight, int i) {
+  constexpr int kBits = 32 / kUnit;
+  constexpr uint32_t kMask = (1U << kBits) - 1;
+  return (static_cast<uint32_t>(weight) & kMask) << (i * kBits);
+}
 // The word of so many weights.
 template <class Words>
 int32_t word_of(const int8_t* unit) {
-  constexpr int kBits = 32 / Words::kUnit;
-  constexpr uint32_t kMask = (1U << kBits) - 1;
   uint32_t word = 0;
-  for (int i = 0; i < Words::kUnit; ++i) {
-    word |= (static_cast<uint32_t>(unit[i]) & kMask) << (i * kBits);
-  }
+  for (int i = 0; i < Words::kUnit; ++i) word |= part_of_word<Words::kUnit>(unit[i], i);
   return static_cast<int32_t>(word);
 }
 

@@ -42,6 +42,8 @@ conv_dims image(int n, int size, int c, int k, int window, int stride, int group
 }
 
 conv_dims far_taps();
+conv_dims farther_taps();
+conv_dims low_window();
 conv_dims whole_image();
 conv_dims row(int c, int k);
 
@@ -79,6 +81,12 @@ std::vector<conv_dims> sizes() {
       image(2, 15, 3, 16, 3, 1, 1),
       image(1, 31, 16, 16, 3, 1, 1),
       far_taps(),
+      farther_taps(),
+      image(1, 13, 52, 52, 3, 1, 52),
+      image(2, 4, 35, 35, 3, 2, 35),
+      image(1, 1, 40, 40, 3, 1, 40),
+      image(1, 9, 144, 144, 3, 2, 144),
+      low_window(),
       whole_image(),
       row(7, 5),
       row(70, 16),
@@ -97,6 +105,24 @@ conv_dims far_taps() {
   d.pad_left = 20;
   d.p = d.h + 2 * 8 - 18;
   d.q = d.w + 2 * 20 - 26;
+  return d;
+}
+
+// A small block copies the pixels of each window, a large one every pixel once.
+conv_dims farther_taps() {
+  conv_dims d = image(1, 64, 1, 16, 3, 1, 1);
+  d.w = 130;
+  d.dilation_h = d.dilation_w = 30;
+  d.p = d.h + 2 - 60;
+  d.q = d.w + 2 - 60;
+  return d;
+}
+
+// Of one row of taps.
+conv_dims low_window() {
+  conv_dims d = image(1, 6, 48, 48, 3, 1, 48);
+  d.r = 1;
+  d.pad_top = 0;
   return d;
 }
 
@@ -133,11 +159,17 @@ std::vector<conv_dims> transposed_sizes() {
   dilated.p += 2 * 5;
   dilated.q += 2 * 2;
   return {
-      transposed(1, 1, 3, 5, 1, 1, 1),       transposed(2, 5, 16, 19, 3, 1, 1),
-      transposed(2, 6, 35, 70, 4, 2, 1),     transposed(1, 20, 8, 33, 4, 2, 1),
-      transposed(1, 4, 7, 18, 2, 3, 1),      transposed(1, 5, 12, 36, 3, 2, 2),
-      transposed(1, 9, 130, 130, 4, 2, 130), transposed(2, 5, 9, 9, 2, 3, 9),
-      transposed(1, 28, 3, 16, 5, 1, 1),     dilated,
+      transposed(1, 1, 3, 5, 1, 1, 1),
+      transposed(2, 5, 16, 19, 3, 1, 1),
+      transposed(2, 6, 35, 70, 4, 2, 1),
+      transposed(1, 20, 8, 33, 4, 2, 1),
+      transposed(1, 4, 7, 18, 2, 3, 1),
+      transposed(1, 5, 12, 36, 3, 2, 2),
+      transposed(1, 9, 130, 130, 4, 2, 130),
+      transposed(2, 5, 9, 9, 2, 3, 9),
+      transposed(1, 28, 3, 16, 5, 1, 1),
+      transposed(1, 9, 84, 84, 3, 1, 84),
+      dilated,
   };
 }
 
