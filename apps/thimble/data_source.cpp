@@ -7,6 +7,7 @@
 
 #include "console.h"
 #include "data/file.h"
+#include "ir/graph.h"
 
 namespace thimble::cli {
 namespace {
