@@ -49,6 +49,11 @@ std::vector<std::string> split(const std::string& text, char at) {
   return parts;
 }
 
+// The file of the gradients and updates of optimizer i.
+std::string gradient_name(size_t i) {
+  return i == 0 ? "gradients.circle" : fmt::format("gradients_{}.circle", i + 1);
+}
+
 nlohmann::ordered_json choices(const ConfigureArguments& arguments, const tflite::File& file,
                                const Configured& made) {
   const ConfigureOptions& options = arguments.options;
@@ -63,12 +68,19 @@ nlohmann::ordered_json choices(const ConfigureArguments& arguments, const tflite
   }
   nlohmann::ordered_json budget;
   if (options.memory_budget > 0) budget = options.memory_budget;
+  nlohmann::ordered_json gradients = nlohmann::ordered_json::array();
+  for (size_t i = 0; i < options.optimizers.size(); ++i) {
+    gradients.push_back({{"file", gradient_name(i)},
+                         {"optimizer", options.optimizers[i]},
+                         {"batch", options.batches[0]}});
+  }
   return {{"model", file.name()},
           {"loss", options.loss},
           {"label", options.label},
           {"metrics", options.metrics},
           {"optimizers", options.optimizers},
           {"batches", options.batches},
+          {"gradients", gradients},
           {"precision", "f32"},
           {"trained", trained},
           {"frozen", made.frozen},
@@ -135,7 +147,9 @@ int run_configure(const ConfigureArguments& given) {
   write_file_of(arguments.out + model, made.model);
   write_file_of(arguments.out + "/weights.wof", made.weights);
   write_file_of(arguments.out + "/program.bin", made.program.bytes);
-  write_file_of(arguments.out + "/gradients.circle", made.gradients);
+  for (size_t i = 0; i < made.gradients.size(); ++i) {
+    write_file_of(arguments.out + "/" + gradient_name(i), made.gradients[i]);
+  }
   write_file_of(arguments.out + "/choices.json", json.dump(2) + "\n");
   if (arguments.json) {
     print_json(json);

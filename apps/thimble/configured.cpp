@@ -181,7 +181,9 @@ class Configuring {
                               "auto), or take a smaller batch or an optimizer with less state",
                               budget, least_budget(budget)));
     }
-    made_.gradients = gradients();
+    for (const std::string& optimizer : options_.optimizers) {
+      made_.gradients.push_back(gradients(optimizer));
+    }
     for (const program::Tensor& tensor : model_.trainings.front().program->tensors) {
       if (tensor.recomputed) made_.recomputed.push_back(*tensor.name);
     }
@@ -251,8 +253,8 @@ class Configuring {
     }
   }
 
-  // Of the first optimizer and batch size.
-  [[nodiscard]] std::string gradients() const {
+  // Of an optimizer and the first batch size.
+  [[nodiscard]] std::string gradients(const std::string& optimizer) const {
     std::map<std::string, int> tensors = network_.tensor_of;
     const tflite::Network results = tflite::read_network(file_, true);
     for (size_t i = 0; i < file_.operators().size(); ++i) {
@@ -262,7 +264,7 @@ class Configuring {
       }
     }
     for (const int input : file_.inputs()) tensors[file_.tensor(input).name] = input;
-    const TrainerOptions options{.optimizer = optimizer_of(options_.optimizers[0]),
+    const TrainerOptions options{.optimizer = optimizer_of(optimizer),
                                  .batch = options_.batches[0]};
     return tflite::gradient_file(
         train::training_graph(graph_.ir(), options, options.batch, train::StepKind::update),

@@ -39,7 +39,7 @@ struct Configured {
   std::vector<std::string> recomputed;  // values of a training step
   std::string model;                    // without trained weights
   std::string weights;                  // wof
-  std::string gradients;                // the backward part, circle
+  std::vector<std::string> gradients;   // the backward part by optimizer, circle
   emit::MicroProgram program;
 
   [[nodiscard]] int64_t memory_bytes() const;

@@ -23,12 +23,14 @@ struct EvalArguments {
   DataOptions data;
   int64_t batch = 0;
   int threads = 0;
+  bool reference_kernels = false;
   std::vector<std::string> scores;
   bool json = false;
 };
 
 int run_eval(const EvalArguments& options) {
   const Model model(options.model);
+  require_loss(model, "evaluation measures");
   const Recipe& settings = model.settings();
   const std::string weights = model.weights(options.checkpoint);
   DataSource source(model, options.data);
@@ -39,7 +41,8 @@ int run_eval(const EvalArguments& options) {
   Evaluator evaluator(graph, {.weights = weights,
                               .batch = options.batch > 0 ? options.batch : settings.batch,
                               .threads = options.threads,
-                              .outputs = class_score_outputs(options.scores)});
+                              .outputs = class_score_outputs(options.scores),
+                              .reference_kernels = options.reference_kernels});
   std::map<std::string, Array> outputs;
   Evaluation test = evaluator.evaluate(samples, &outputs);
   finish_class_scores(options.scores, outputs, test.metrics);
@@ -85,6 +88,7 @@ void add_eval(CLI::App& app, Action& action) {
       ->check(CLI::Validator(CLI::IsMember(class_score_names())).description(""))
       ->type_name("LIST");
   add_threads(*command, options->threads);
+  add_reference_kernels(*command, options->reference_kernels);
   command->add_flag("--json", options->json, "print one JSON object instead");
   command->footer("Example:\n  thimble eval lenet5 --checkpoint out/lenet5/checkpoint.safetensors");
   command->callback([&action, options] { action = [options] { return run_eval(*options); }; });

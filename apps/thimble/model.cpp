@@ -143,10 +143,10 @@ std::string loss_hint(const Model& model) {
       model.file());
 }
 
-void require_loss(const Model& model) {
+void require_loss(const Model& model, const char* use) {
   if (model.graph().ir().loss) return;
   throw Error(model.file(),
-              "the model has no loss, which is what training lowers; " + loss_hint(model));
+              fmt::format("the model has no loss, which is what {}; {}", use, loss_hint(model)));
 }
 
 int64_t parameter_count(const Graph& graph) {

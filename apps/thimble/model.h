@@ -51,8 +51,8 @@ class Model {
 
 // How a model gets a loss.
 [[nodiscard]] std::string loss_hint(const Model& model);
-// Throws Error where the model has no loss to train with.
-void require_loss(const Model& model);
+// Throws Error where the model has no loss. use: what it is for.
+void require_loss(const Model& model, const char* use = "training lowers");
 
 // Elements of all parameters, trained or frozen, whatever their type.
 [[nodiscard]] int64_t parameter_count(const Graph& graph);

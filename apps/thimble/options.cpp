@@ -62,6 +62,12 @@ void add_threads(CLI::App& command, int& threads) {
       ->type_name("N");
 }
 
+void add_reference_kernels(CLI::App& command, bool& reference_kernels) {
+  command.add_flag("--reference-kernels", reference_kernels,
+                   "run the plain C kernels alone, far slower: the same bits as C sources and as "
+                   "thimble-micro on a microcontroller");
+}
+
 CLI::Validator whole_number() { return whole_number(INT64_MIN); }
 
 CLI::Validator whole_number(int64_t low, int64_t high) {

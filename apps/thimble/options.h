@@ -30,6 +30,8 @@ struct DataOptions {
 
 // Adds --threads N.
 void add_threads(CLI::App& command, int& threads);
+// Adds --reference-kernels.
+void add_reference_kernels(CLI::App& command, bool& reference_kernels);
 
 // Checks of option values that say what is expected.
 [[nodiscard]] CLI::Validator whole_number(int64_t low, int64_t high = INT64_MAX);

@@ -26,6 +26,7 @@ struct PredictArguments {
   std::string out;
   int64_t batch = 32;
   int threads = 0;
+  bool reference_kernels = false;
   bool json = false;
 };
 
@@ -156,7 +157,7 @@ int run_predict(const PredictArguments& options) {
   const data::Dataset samples = open_inputs(part, options.inputs);
   const std::string weights = model.weights(options.checkpoint);
   const int64_t batch = std::min(options.batch, samples.size());
-  Predictor predictor(part, weights, batch, options.threads);
+  Predictor predictor(part, weights, batch, options.threads, options.reference_kernels);
   const ir::TensorType& type = part.ir().type(part.ir().outputs[0].second);
   const Shape shape = ir::with_batch(type.shape, samples.size());
   io::NpyWriter writer(options.out, type.dtype, shape);
@@ -210,6 +211,7 @@ void add_predict(CLI::App& app, Action& action) {
       ->check(whole_number(1))
       ->type_name("N");
   add_threads(*command, options->threads);
+  add_reference_kernels(*command, options->reference_kernels);
   command->add_flag("--json", options->json, "print one JSON object instead");
   command->footer(
       "Examples:\n  thimble predict lenet5.safetensors --input images.npy --out logits.npy\n"

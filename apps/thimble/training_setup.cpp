@@ -108,6 +108,7 @@ void SetupOptions::add_to(CLI::App& command) {
       ->check(whole_number(0))
       ->type_name("N");
   add_threads(command, threads);
+  add_reference_kernels(command, reference_kernels);
   add_memory_to(command);
   add_integers_to(command);
 }
@@ -271,6 +272,7 @@ TrainerOptions made(const SetupOptions& options, const Recipe& recipe, int64_t s
   if (!options.scheme.empty()) trainer.scheme = UpdateScheme::load(options.scheme);
   trainer.seed = options.seed;
   trainer.threads = options.threads;
+  trainer.reference_kernels = options.reference_kernels;
   return trainer;
 }
 

@@ -27,6 +27,7 @@ struct SetupOptions {
   std::string scheme;                 // file of a sparse update; empty: none
   uint64_t seed = 0;
   int threads = 0;
+  bool reference_kernels = false;
   std::optional<std::string> memory_budget;
   Swap swap = Swap::automatic;
   std::string swap_dir;

@@ -18,10 +18,12 @@ struct TrainingProgram;
 // The data that a training will see. A last batch that is smaller than the others needs a program
 // of its own.
 struct CompileFor {
-  int64_t samples = 0;         // of an epoch; 0: full batches alone
-  int64_t test_samples = 0;    // of an evaluation, or a prediction; 0: full batches alone
-  bool predict = false;        // whether to predict outputs, too
-  bool plain_kernels = false;  // run the reference kernels alone, whose bits C sources have
+  int64_t samples = 0;       // of an epoch; 0: full batches alone
+  int64_t test_samples = 0;  // of an evaluation, or a prediction; 0: full batches alone
+  bool predict = false;      // whether to predict outputs, too
+  // Run the reference kernels alone, whose bits C sources have, as the option reference_kernels
+  // of the training does.
+  bool plain_kernels = false;
   // For the command line; all may be left out.
   std::string name;    // of the model
   std::string recipe;  // of whose data it is

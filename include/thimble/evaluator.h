@@ -24,6 +24,7 @@ struct EvaluatorOptions {
   int threads = 1;     // 0: one per processor
   // Outputs of the graph that evaluate collects, by name.
   std::vector<std::string> outputs;
+  bool reference_kernels = false;  // run these alone, whose bits C sources and thimble-micro have
 };
 
 // A graph compiled for evaluation alone: without gradients and optimizer, in far less memory than a

@@ -17,8 +17,10 @@ namespace thimble {
 // Thread safety: none. Errors: thimble::Error.
 class Predictor {
  public:
-  // threads: 0 means one per processor.
-  Predictor(const Graph& graph, const std::string& checkpoint, int64_t batch = 1, int threads = 1);
+  // threads: 0 means one per processor. reference_kernels: run these alone, whose bits C sources
+  // and thimble-micro have.
+  Predictor(const Graph& graph, const std::string& checkpoint, int64_t batch = 1, int threads = 1,
+            bool reference_kernels = false);
   // Graph and parameters of a model file or checkpoint.
   explicit Predictor(const std::string& model_file, int64_t batch = 1, int threads = 1);
   // With the values that the graph has (load_model, load_weights). Throws Error where one has none.

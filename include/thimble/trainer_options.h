@@ -81,6 +81,8 @@ struct TrainerOptions {
   int64_t input_pipeline_bytes = 0;  // part of the budget for reading samples; 0: two batches
   uint64_t seed = 0;                 // of initial values, order, dropout and noise
   int threads = 0;                   // 0: one per processor
+  // Run the reference kernels alone: far slower, with the bits of C sources and of thimble-micro.
+  bool reference_kernels = false;
 };
 
 }  // namespace thimble

@@ -8,8 +8,29 @@
 #include <thimble/model_file.h>
 
 #include "bindings.h"
+#include "import/formats.h"
 
 namespace thimble::python {
+namespace {
+
+// A model file. Of another program's file the error says what reads it.
+Graph own_model(const std::string& path) {
+  try {
+    return thimble::load_model(path);
+  } catch (const Error&) {
+    const std::filesystem::path file(path);
+    std::error_code error;
+    if (!std::filesystem::exists(file, error) || file.extension() == ".safetensors" ||
+        importer::format_of(path) == nullptr) {
+      throw;
+    }
+    throw Error(path,
+                "is no model file of thimble but the model of another program; import_model reads "
+                "it, and thimble import makes a model file of it");
+  }
+}
+
+}  // namespace
 
 void bind_model_files(nb::module_& m) {
   m.def(
@@ -21,7 +42,7 @@ void bind_model_files(nb::module_& m) {
   m.def(
       "load_model",
       [](const std::string& path) {
-        return from_file(path, [&] { return std::make_shared<Graph>(thimble::load_model(path)); });
+        return from_file(path, [&] { return std::make_shared<Graph>(own_model(path)); });
       },
       nb::arg("path"));
   m.def(

@@ -16,8 +16,8 @@ namespace {
 
 class PyPredictor {
  public:
-  PyPredictor(const Graph& graph, int64_t batch, int threads)
-      : model_(graph.ir()), batch_(batch), runner_(threads) {
+  PyPredictor(const Graph& graph, int64_t batch, int threads, bool reference_kernels)
+      : model_(graph.ir()), batch_(batch), runner_(threads, !reference_kernels) {
     const train::GivenValues given(model_);
     if (batch < 1) throw Error("batch", "expected 1 or more, got " + std::to_string(batch));
     runner_.add_inference({0, batch_}, train::inference_graph(model_, batch_, false));
@@ -238,8 +238,8 @@ class PyPredictor {
 
 void bind_predictor(nb::module_& m) {
   nb::class_<PyPredictor>(m, "Predictor")
-      .def(nb::init<const Graph&, int64_t, int>(), nb::arg("graph"), nb::arg("batch"),
-           nb::arg("threads"))
+      .def(nb::init<const Graph&, int64_t, int, bool>(), nb::arg("graph"), nb::arg("batch"),
+           nb::arg("threads"), nb::arg("reference_kernels"))
       .def(
           "predict", &PyPredictor::predict, nb::arg("data"),
           nb::sig("def predict(self, data: object) -> dict[str, numpy.typing.NDArray[typing.Any]]"))

@@ -110,7 +110,8 @@ void make_options(TrainerOptions* self, const std::string& optimizer,
                   const std::string& precision, double loss_scale, int64_t loss_scale_interval,
                   const std::string& saved_activations, bool quantization_aware_scaling,
                   const std::string& integer_rounding, const std::string& error_type,
-                  int64_t input_pipeline_bytes, uint64_t seed, int threads) {
+                  int64_t input_pipeline_bytes, uint64_t seed, int threads,
+                  bool reference_kernels) {
   TrainerOptions options{.optimizer = Optimizer::parse(optimizer),
                          .schedule = schedule,
                          .clip = clip_from(clip, clip_limit),
@@ -130,7 +131,8 @@ void make_options(TrainerOptions* self, const std::string& optimizer,
                          .error_type = error_type_from(error_type),
                          .input_pipeline_bytes = input_pipeline_bytes,
                          .seed = seed,
-                         .threads = threads};
+                         .threads = threads,
+                         .reference_kernels = reference_kernels};
   if (!scheme.empty()) options.scheme = UpdateScheme::parse(scheme);
   for (const auto& [pattern, lr_scale, weight_decay, l1, l2, clip_limit, frozen] : groups) {
     options.groups.push_back({pattern, lr_scale, weight_decay, l1, l2, clip_limit, frozen});
@@ -324,7 +326,7 @@ void bind_trainer(nb::module_& m) {
            nb::arg("loss_scale_interval"), nb::arg("saved_activations"),
            nb::arg("quantization_aware_scaling"), nb::arg("integer_rounding"),
            nb::arg("error_type"), nb::arg("input_pipeline_bytes"), nb::arg("seed"),
-           nb::arg("threads"));
+           nb::arg("threads"), nb::arg("reference_kernels"));
   m.def(
       "choose_channels",
       [](const Graph& graph, const TrainerOptions& options, const data::Dataset& samples) {

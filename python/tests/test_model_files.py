@@ -81,6 +81,9 @@ def test_the_graph_is_json_that_others_can_read(tmp_path):
 def test_wrong_files_are_errors(tmp_path):
     with pytest.raises(FileNotFoundError, match="no such file"):
         tb.load_model(tmp_path / "none.safetensors")
+    (tmp_path / "m.circle").write_bytes(b"\x1c\0\0\0CIR0")
+    with pytest.raises(RuntimeError, match=r"m\.circle.*import_model reads it, and thimble import makes"):
+        tb.load_model(tmp_path / "m.circle")
     tb.save_safetensors(tmp_path / "w.safetensors", {"a": np.zeros(3, np.float32)})
     with pytest.raises(RuntimeError, match="holds weights and no graph"):
         tb.load_model(tmp_path / "w.safetensors")

@@ -86,3 +86,25 @@ def read_only() -> np.ndarray:
 def test_out_is_checked(out, error, message):
     with pytest.raises(error, match=message):
         predictor().predict(rows(2), out=out)
+
+
+def test_reference_kernels_compute_the_same_in_another_order() -> None:
+    g = tb.Graph()
+    x = g.input("x", (9, 9, 3))
+    g.output("y", tb.dense(tb.flatten(tb.relu(tb.conv2d(x, channels=8, kernel=3))), units=5))
+    g.minimize(tb.mse(tb.dense(tb.flatten(x), units=5), g.label("t", (5,), dtype="f32")))
+    data = {"x": np.random.default_rng(1).normal(size=(4, 9, 9, 3)).astype(np.float32), "t": np.ones((4, 5), np.float32)}
+    plain, fast = (tb.Trainer(g, optimizer=tb.SGD(lr=0.01), batch=4, seed=2, reference_kernels=r) for r in (True, False))
+    weights = plain.state_dict()
+    first, second = (tb.Predictor(g, weights, batch=4, reference_kernels=r).predict(data["x"]) for r in (True, False))
+    np.testing.assert_allclose(first, second, rtol=1e-4, atol=1e-5)
+    np.testing.assert_array_equal(first, plain.predict(data["x"]))
+    for _ in range(2):
+        assert plain.step(data).loss == pytest.approx(fast.step(data).loss, rel=1e-5)
+    again = tb.Trainer(g, optimizer=tb.SGD(lr=0.01), batch=4, seed=2, threads=1, reference_kernels=True)
+    for _ in range(2):
+        again.step(data)
+    for name, value in again.state_dict().items():
+        np.testing.assert_array_equal(value, plain.state_dict()[name])
+    with pytest.raises(TypeError, match="reference_kernels must be True or False, got 1"):
+        tb.Predictor(g, weights, reference_kernels=1)  # type: ignore[arg-type]

@@ -14,6 +14,7 @@ GRAPH = (Graph, "a thimble.Graph")
 WHOLE = (numbers.Integral, "a whole number")
 NUMBER = (numbers.Real, "a number")
 TEXT = (str, "a str")
+TRUTH = (bool, "True or False")
 
 
 def listed(where: str, name: str, given: Any, kind: Any, what: str) -> list[Any]:

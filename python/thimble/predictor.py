@@ -9,7 +9,7 @@ from typing import Any
 from . import _core
 from ._arrays import Array
 from ._batches import Feeder
-from ._check import GRAPH, WHOLE, require
+from ._check import GRAPH, TRUTH, WHOLE, require
 from ._core import Graph
 from ._weights import Weights, chosen, written
 from .files import load_safetensors
@@ -25,6 +25,7 @@ class Predictor(Weights):
             that load_model gave the graph
         batch: samples computed at once
         threads: 0 for one per processor
+        reference_kernels: run these alone, far slower: the same bits as C sources and thimble-micro
     """
 
     def __init__(
@@ -34,9 +35,11 @@ class Predictor(Weights):
         *,
         batch: int = 32,
         threads: int = 0,
+        reference_kernels: bool = False,
     ) -> None:
-        require("Predictor", graph=(graph, GRAPH), batch=(batch, WHOLE), threads=(threads, WHOLE))
-        self._core: _core.Predictor = _core.Predictor(graph, batch, threads)
+        require("Predictor", graph=(graph, GRAPH), batch=(batch, WHOLE), threads=(threads, WHOLE),
+                reference_kernels=(reference_kernels, TRUTH))
+        self._core: _core.Predictor = _core.Predictor(graph, batch, threads, reference_kernels)
         if weights is None:
             self._core.require_values()
             return

@@ -11,7 +11,7 @@ from typing import Any
 
 from . import _core
 from ._batches import Feeder
-from ._check import GRAPH, NUMBER, TEXT, WHOLE, listed, require
+from ._check import GRAPH, NUMBER, TEXT, TRUTH, WHOLE, listed, require
 from ._core import EpochReport, Evaluation, FitResult, Graph, Schedule, StepReport
 from ._optimizer import GradientClip, Objective, Optimizer, ParamGroup
 from ._scheme import Scheme, scheme_text
@@ -107,6 +107,7 @@ def _options(
     input_pipeline_bytes: int | str | None = None,
     seed: int = 0,
     threads: int = 0,
+    reference_kernels: bool = False,
 ) -> _core.TrainerOptions:
     """The arguments of a Trainer, checked."""
     require(
@@ -116,8 +117,8 @@ def _options(
         loss_scale_interval=(loss_scale_interval, WHOLE),
         saved_activations=(saved_activations, TEXT), integer_rounding=(integer_rounding, TEXT),
         error_type=(error_type, TEXT),
-        split_batch_norm=(split_batch_norm, (bool, "True or False")),
-        quantization_aware_scaling=(quantization_aware_scaling, (bool, "True or False")),
+        split_batch_norm=(split_batch_norm, TRUTH), reference_kernels=(reference_kernels, TRUTH),
+        quantization_aware_scaling=(quantization_aware_scaling, TRUTH),
     )
     require(
         "Trainer",
@@ -168,6 +169,7 @@ def _options(
         input_pipeline_bytes=_bytes("input_pipeline_bytes", input_pipeline_bytes),
         seed=_whole("seed", seed, 0, 64),
         threads=_whole("threads", threads, 0, 31),
+        reference_kernels=reference_kernels,
     )
 
 
@@ -271,6 +273,7 @@ class Trainer(Weights):
         input_pipeline_bytes: part of the memory_budget for reading samples; None: two batches
         seed: of initial values, order, dropout and noise; the same seed gives the same bits
         threads: 0 for one per processor
+        reference_kernels: run these alone, far slower: the bits of C sources and of thimble-micro
     """
 
     def __init__(
@@ -301,6 +304,7 @@ class Trainer(Weights):
         input_pipeline_bytes: int | str | None = None,
         seed: int = 0,
         threads: int = 0,
+        reference_kernels: bool = False,
     ) -> None:
         self._core: _core.Trainer = _core.Trainer(graph, _options(
             graph,
@@ -319,15 +323,12 @@ class Trainer(Weights):
             micro_batches=micro_batches,
             split_batch_norm=split_batch_norm,
             precision=precision,
-            loss_scale=loss_scale,
-            loss_scale_interval=loss_scale_interval,
+            loss_scale=loss_scale, loss_scale_interval=loss_scale_interval,
             saved_activations=saved_activations,
             quantization_aware_scaling=quantization_aware_scaling,
-            integer_rounding=integer_rounding,
-            error_type=error_type,
+            integer_rounding=integer_rounding, error_type=error_type,
             input_pipeline_bytes=input_pipeline_bytes,
-            seed=seed,
-            threads=threads,
+            seed=seed, threads=threads, reference_kernels=reference_kernels,
         ))
 
     @classmethod

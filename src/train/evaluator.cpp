@@ -44,7 +44,7 @@ struct Evaluator::State {
         model(with_outputs(graph, options.outputs)),
         finishes(train::take_finishes(model)),
         given(model),
-        runner(options.threads),
+        runner(options.threads, !options.reference_kernels),
         indices(train::index_checks(model)) {
     if (!model.loss) {
       throw Error("evaluate", "the graph has no loss; name one with Graph::minimize");

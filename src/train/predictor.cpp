@@ -16,8 +16,8 @@
 namespace thimble {
 
 struct Predictor::State {
-  State(ir::Graph graph, int64_t wanted_batch, int threads)
-      : model(std::move(graph)), given(model), batch(wanted_batch), runner(threads) {
+  State(ir::Graph graph, int64_t wanted_batch, int threads, bool fast = true)
+      : model(std::move(graph)), given(model), batch(wanted_batch), runner(threads, fast) {
     for (const auto& [name, id] : model.outputs) train::require_parts_of_samples(model, name);
     runner.add_inference({0, batch}, train::inference_graph(model, batch, false));
     runner.seal();
@@ -34,8 +34,9 @@ struct Predictor::State {
   train::Runner runner;
 };
 
-Predictor::Predictor(const Graph& graph, const std::string& checkpoint, int64_t batch, int threads)
-    : state_(std::make_unique<State>(graph.ir(), batch, threads)) {
+Predictor::Predictor(const Graph& graph, const std::string& checkpoint, int64_t batch, int threads,
+                     bool reference_kernels)
+    : state_(std::make_unique<State>(graph.ir(), batch, threads, !reference_kernels)) {
   train::load_weights(state_->runner.store(), state_->model, checkpoint);
   state_->runner.rebind();
 }

@@ -95,7 +95,8 @@ State::State(ir::Graph graph, const TrainerOptions& wanted, Memos* memos, const 
       options(wanted),
       schedule(wanted.schedule ? *wanted.schedule
                                : Schedule::constant(wanted.optimizer.learning_rate())),
-      runner(wanted.threads, file == nullptr || !file->plain_kernels),
+      runner(wanted.threads,
+             !wanted.reference_kernels && (file == nullptr || !file->plain_kernels)),
       indices(index_checks(model)),
       own_momentum(wanted.optimizer.momentum()) {
   if (options.scheme) options.scheme = chosen_channels(*original, options);

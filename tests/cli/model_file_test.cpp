@@ -254,6 +254,12 @@ TEST(model_file, without_a_loss_does_not_train) {
   EXPECT_EQ(trained.code, 1);
   EXPECT_NE(trained.err.find("has no loss"), std::string::npos) << trained.err;
   EXPECT_NE(trained.err.find("thimble adapt " + (folder / "m") + " --loss"), std::string::npos);
+  const Outcome evaluated = run({"eval", folder / "m", "--data", folder / "none"});
+  EXPECT_EQ(evaluated.code, 1);
+  EXPECT_NE(evaluated.err.find("no loss, which is what evaluation measures; thimble adapt " +
+                               (folder / "m") + " --loss"),
+            std::string::npos)
+      << evaluated.err;
   const std::vector<float> pixels(24, 0.5F);
   const std::vector<int32_t> digits(8);
   const std::vector<io::TensorView> arrays{{.name = "pixels",

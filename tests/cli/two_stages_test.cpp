@@ -6,14 +6,18 @@
 #include <thimble/import.h>
 #include <thimble/thimble.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <fstream>
 #include <random>
+#include <span>
 
 #include "cli/export_c.h"
+#include "cli/two_stages_model.h"
 #include "import/tflite/file.h"
 #include "io/atomic_file.h"
+#include "io/safetensors/safetensors.h"
 #include "ir/graph.h"
 
 namespace thimble::test::two_stages_test {
@@ -23,24 +27,6 @@ using ::testing::HasSubstr;
 
 constexpr int kSteps = 4;
 constexpr int kBatch = 2;
-constexpr const char* kLoss = "softmax_cross_entropy";
-constexpr size_t kMost = size_t{1} << 24;
-
-// Every kind of layer whose weights lie in another order in such files.
-void write_model(const std::string& path) {
-  Graph g;
-  const Value x = g.input("x", {9, 8, 2});
-  Value h = relu(conv2d(x, {.channels = 4, .kernel = 3, .padding = 1}));
-  h = relu(depthwise_conv2d(h, {.kernel = 3}));
-  h = max_pool2d(h, {.kernel = 2});
-  h = relu(dense(flatten(h), {.units = 6}));
-  g.output("scores", softmax(dense(h, {.units = 3})));
-  g.minimize(mse(g.ir().outputs.empty() ? h : Value(&g.ir(), g.ir().outputs[0].second),
-                 g.label("t", {3}, DType::f32)));
-  Trainer trainer(g, {.batch = 1});
-  trainer.save_model(path + ".safetensors");
-  export_tflite(load_model(path + ".safetensors"), path);
-}
 
 struct Samples {
   std::vector<float> images;
@@ -77,7 +63,7 @@ struct Engine {
 
 Engine engine_of(const std::string& model, const std::string& optimizer, const Samples& samples,
                  const std::vector<std::string>& trainable, float rate) {
-  const Graph graph = adapt(import_tflite(model), {.loss = kLoss,
+  const Graph graph = adapt(import_tflite(model), {.loss = kTwoStagesLoss,
                                                    .label = "digit",
                                                    .metrics = {"accuracy"},
                                                    .freeze = {"*"},
@@ -159,7 +145,7 @@ class two_stages : public ::testing::Test {
                          const std::string& input) {
     const std::string folder = folder_ / "files";
     std::vector<std::string> words{
-        "configure",   model,     "--metric",    "accuracy", "--loss",      kLoss,
+        "configure",   model,     "--metric",    "accuracy", "--loss",      kTwoStagesLoss,
         "--label",     "digit",   "--out",       folder,     "--batch",     std::to_string(kBatch),
         "--optimizer", "sgd",     "--optimizer", "momentum", "--optimizer", "adam",
         "--optimizer", "rmsprop", "--json"};
@@ -195,7 +181,7 @@ class two_stages : public ::testing::Test {
 
   // The device notices that a part of the checksum is missing.
   void expect_cut_weights_are_refused(const std::string& folder, const std::string& input) {
-    const std::string whole = io::read_file(folder + "/weights.wof", kMost);
+    const std::string whole = io::read_file(folder + "/weights.wof", kMostTwoStagesBytes);
     for (const size_t missing : {size_t{1}, size_t{15}}) {
       std::ofstream(folder + "/weights.wof", std::ios::binary)
           << whole.substr(0, whole.size() - missing);
@@ -212,13 +198,13 @@ class two_stages : public ::testing::Test {
 
 TEST_F(two_stages, train_with_the_bits_of_the_engine) {
   const std::string model = folder_ / "mine.circle";
-  write_model(model);
+  write_two_stages_model(model);
   expect_equal_bits(model, {}, {"*"}, 9 * 8 * 2, 3, "x");
 }
 
 TEST_F(two_stages, train_a_part_within_a_budget) {
   const std::string model = folder_ / "mine.circle";
-  write_model(model);
+  write_two_stages_model(model);
   expect_equal_bits(model,
                     {"--trainable", "dense_2*,depthwise*.bias,conv2d_1.bias", "--memory-budget",
                      "16KiB", "--wof-layout", "proposed"},
@@ -234,10 +220,68 @@ TEST_F(two_stages, train_a_model_of_onert_micro) {
                     "serving_default_keras_tensor:0");
 }
 
+// thimble train takes the device's steps. All samples are alike, because it shuffles them.
+TEST_F(two_stages, reference_kernels_of_train_have_the_bits_of_the_device) {
+  const std::string model = folder_ / "mine.circle";
+  write_two_stages_model(model);
+  const std::string folder = folder_ / "files";
+  ASSERT_EQ(run({"configure", model, "--loss", kTwoStagesLoss, "--label", "digit", "--batch",
+                 std::to_string(kBatch), "--optimizer", "sgd", "--out", folder})
+                .code,
+            0);
+  ASSERT_NO_FATAL_FAILURE(build({folder}));
+  Samples samples = samples_of(9 * 8 * 2, 3);
+  for (size_t i = 0; i < samples.images.size(); ++i) {
+    samples.images[i] = samples.images[i % static_cast<size_t>(samples.each)];
+  }
+  std::fill(samples.labels.begin(), samples.labels.end(), samples.labels[0]);
+  write_samples(folder + "/samples.bin", samples);
+  ASSERT_EQ(train(folder, "x", "sgd", "0.05", "sgd").size(), size_t{kSteps});
+  ASSERT_EQ(run({"merge", folder + "/model.circle", folder + "/trained.wof", "--out",
+                 folder_ / "device.circle"})
+                .code,
+            0);
+
+  ASSERT_EQ(run({"import", model, "--loss", kTwoStagesLoss, "--label", "digit", "--trainable", "*",
+                 "--out", folder_ / "mine.safetensors"})
+                .code,
+            0);
+  const io::TensorView columns[] = {
+      {.name = "x",
+       .dtype = DType::f32,
+       .shape = {kBatch, 9, 8, 2},
+       .bytes = std::as_bytes(
+           std::span(samples.images).first(static_cast<size_t>(kBatch * samples.each)))},
+      {.name = "digit",
+       .dtype = DType::i32,
+       .shape = {kBatch},
+       .bytes = std::as_bytes(std::span(samples.labels).first(kBatch))}};
+  io::write_safetensors(folder_ / "data.safetensors", columns, {});
+  const Outcome trained =
+      run({"train", folder_ / "mine.safetensors", "--data", folder_ / "data.safetensors", "--batch",
+           std::to_string(kBatch), "--epochs", std::to_string(kSteps), "--optimizer",
+           "sgd:lr=0.05,momentum=0", "--schedule", "constant", "--reference-kernels", "--out",
+           folder_ / "out"});
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  const Graph host = load_model(folder_ / "out/checkpoint.safetensors");
+  const Graph device = import_tflite(folder_ / "device.circle");
+  std::map<std::string, Array> wanted;
+  for (const ir::ValueData& value : device.ir().values) {
+    if (value.role == ir::Role::parameter) wanted.emplace(*value.name, *value.data);
+  }
+  EXPECT_EQ(wanted.size(), 8U);
+  for (const ir::ValueData& value : host.ir().values) {
+    if (value.role != ir::Role::parameter) continue;
+    EXPECT_EQ(*value.data, wanted.at(*value.name)) << *value.name;
+    wanted.erase(*value.name);
+  }
+  EXPECT_TRUE(wanted.empty());
+}
+
 // Losses whose kernels share their extents.
 TEST_F(two_stages, train_by_losses_of_two_tensors) {
   const std::string model = folder_ / "mine.circle";
-  write_model(model);
+  write_two_stages_model(model);
   const std::vector<std::string> losses{"mae", "huber", "kl_divergence", "binary_cross_entropy",
                                         "binary_cross_entropy_with_logits"};
   Samples samples = samples_of(9 * 8 * 2, 3);
@@ -269,132 +313,12 @@ TEST_F(two_stages, train_by_losses_of_two_tensors) {
   EXPECT_THAT(refused.err, HasSubstr("has no kernel for gaussian_kl_grad"));
 }
 
-TEST_F(two_stages, gradients_are_custom_operators_of_a_circle_file) {
-  const std::string model = folder_ / "mine.circle";
-  write_model(model);
-  const std::string folder = folder_ / "files";
-  ASSERT_EQ(run({"configure", model, "--loss", kLoss, "--optimizer", "adam", "--out", folder}).code,
-            0);
-  const tflite::File file = tflite::File::read(folder + "/gradients.circle");
-  std::map<std::string, int> count;
-  for (const tflite::OperatorInfo& info : file.operators()) ++count[info.custom];
-  EXPECT_EQ(count["Conv2DWeightGrad"], 2);
-  EXPECT_EQ(count["Conv2DInputGrad"], 1);
-  EXPECT_EQ(count["AdamUpdate"], 8);
-  EXPECT_EQ(count["SoftmaxCrossEntropyGrad"], 1);
-  EXPECT_EQ(count[""], 0);
-  EXPECT_THAT(io::read_file(folder + "/gradients.circle", kMost), HasSubstr("ONE_train_inform"));
-}
-
-TEST_F(two_stages, auto_trains_what_the_budget_holds) {
-  const std::string model = folder_ / "mine.circle";
-  write_model(model);
-  const auto configured = [&](const std::string& budget) {
-    const Outcome outcome =
-        run({"configure", model, "--loss", kLoss, "--optimizer", "sgd", "--trainable", "auto",
-             "--memory-budget", budget, "--json", "--out", folder_ / "files"});
-    EXPECT_EQ(outcome.code, 0) << outcome.err;
-    return outcome.code == 0 ? last_line_json(outcome.out) : nlohmann::ordered_json();
-  };
-  const auto all = configured("64KiB");
-  EXPECT_EQ(all["trained"].size(), 8U);
-  const auto few = configured(std::to_string(all["memory_bytes"].get<int64_t>() * 3 / 5));
-  EXPECT_LT(few["trained"].size(), 8U);
-  EXPECT_GE(few["trained"].size(), 2U);
-  EXPECT_LE(few["memory_bytes"], few["memory_budget"]);
-  EXPECT_THAT(few["trained"].dump(), HasSubstr("dense_2.weight"));
-  const Outcome refused =
-      run({"configure", model, "--loss", kLoss, "--optimizer", "sgd", "--trainable", "auto",
-           "--memory-budget", "1KiB", "--out", folder_ / "none"});
-  EXPECT_EQ(refused.code, 1);
-  EXPECT_THAT(refused.err, HasSubstr("cannot be kept, whatever is trained"));
-}
-
-TEST_F(two_stages, a_budget_that_is_too_small_names_the_least_one) {
-  const std::string model = folder_ / "mine.circle";
-  write_model(model);
-  for (const std::string trainable : {"*", "auto"}) {
-    SCOPED_TRACE(trainable);
-    const auto configured = [&](int64_t budget) {
-      return run({"configure", model, "--loss", kLoss, "--optimizer", "adam", "--optimizer", "sgd",
-                  "--batch", "1", "--batch", "8", "--trainable", trainable, "--memory-budget",
-                  std::to_string(budget), "--out", folder_ / "files"});
-    };
-    const std::string refused = configured(1024).err;
-    const std::string before = trainable == "auto" ? "trained; " : "kept; ";
-    const size_t at = refused.find(before);
-    ASSERT_NE(at, std::string::npos) << refused;
-    const int64_t least = std::stoll(refused.substr(at + before.size()));
-    EXPECT_EQ(configured(least).code, 0);
-    EXPECT_EQ(configured(least - 1).code, 1);
-  }
-}
-
-TEST_F(two_stages, wrong_values_are_errors_of_the_command_line) {
-  const std::string model = folder_ / "mine.circle";
-  write_model(model);
-  const std::string other = folder_ / "choices.json";
-  std::ofstream(other) << "{\"kernels\": []}";
-  for (const auto& [option, value, code, message] :
-       {std::tuple{"--optimizer", "foo", 2, "unknown name \"foo\""},
-        {"--optimizer", "sgd:lr=abc", 2, "abc"},
-        {"--metric", "foo", 2, "no metric \"foo\""},
-        {"--trainable", "nothing*", 2, "nothing*"},
-        {"--trainable", "auto,dense_1*", 2, "give it alone"},
-        {"--optimizer", "lion", 1, "Take another optimizer"},
-        {"--runtime", other.c_str(), 1, "is no list of kernels"}}) {
-    SCOPED_TRACE(value);
-    const Outcome outcome = run({"configure", model, "--loss", kLoss, "--optimizer", "sgd", option,
-                                 value, "--out", folder_ / "none"});
-    EXPECT_EQ(outcome.code, code);
-    EXPECT_THAT(outcome.err, HasSubstr(message));
-  }
-  for (const std::string trainable : {"*", "auto"}) {
-    const Outcome outcome = run({"configure", model, "--loss", "softmax", "--optimizer", "sgd",
-                                 "--trainable", trainable, "--out", folder_ / "none"});
-    EXPECT_EQ(outcome.code, 2);
-    EXPECT_THAT(outcome.err, HasSubstr("no loss \"softmax\""));
-  }
-}
-
-TEST_F(two_stages, choices_that_are_given_twice_count_once) {
-  const std::string model = folder_ / "mine.circle";
-  write_model(model);
-  const Outcome outcome = run({"configure", model, "--loss", kLoss, "--optimizer", "sgd",
-                               "--optimizer", "adam", "--optimizer", "sgd", "--batch", "2",
-                               "--batch", "2", "--json", "--out", folder_ / "files"});
-  ASSERT_EQ(outcome.code, 0) << outcome.err;
-  const auto json = last_line_json(outcome.out);
-  EXPECT_EQ(json["optimizers"], nlohmann::ordered_json({"sgd", "adam"}));
-  EXPECT_EQ(json["batches"], nlohmann::ordered_json::array({2}));
-}
-
-// Lists of patterns are alike in all commands.
-TEST_F(two_stages, patterns_have_commas_between_them) {
-  const std::string model = folder_ / "mine.circle";
-  write_model(model);
-  const auto imported = [&](const std::vector<std::string>& options) {
-    std::vector<std::string> words{"import", model, "--out", folder_ / "mine.safetensors"};
-    words.insert(words.end(), options.begin(), options.end());
-    const Outcome outcome = run(words);
-    EXPECT_EQ(outcome.code, 0) << outcome.err;
-    return io::read_file(folder_ / "mine.safetensors", kMost);
-  };
-  const std::string all = imported({});
-  const std::string one_by_one = imported({"--freeze", "dense_2*", "--freeze", "conv2d_1.bias"});
-  EXPECT_NE(one_by_one, all);
-  EXPECT_EQ(imported({"--freeze", "dense_2*,conv2d_1.bias"}), one_by_one);
-  EXPECT_EQ(
-      imported({"--freeze", "*", "--trainable", "conv2d_1.bias,dense_2.bias"}),
-      imported({"--freeze", "*", "--trainable", "dense_2.bias", "--trainable", "conv2d_1.bias"}));
-}
-
 TEST_F(two_stages, weights_of_another_configuration_are_refused) {
   const std::string model = folder_ / "mine.circle";
-  write_model(model);
+  write_two_stages_model(model);
   for (const auto& [name, trainable] : {std::pair{"all", "*"}, {"few", "dense_2*"}}) {
-    ASSERT_EQ(run({"configure", model, "--loss", kLoss, "--optimizer", "sgd", "--trainable",
-                   trainable, "--out", folder_ / name})
+    ASSERT_EQ(run({"configure", model, "--loss", kTwoStagesLoss, "--optimizer", "sgd",
+                   "--trainable", trainable, "--out", folder_ / name})
                   .code,
               0);
   }
@@ -435,18 +359,20 @@ TEST_F(two_stages, what_the_runtime_lacks_is_named_on_the_host) {
 
 TEST_F(two_stages, damaged_weights_are_refused) {
   const std::string model = folder_ / "mine.circle";
-  write_model(model);
+  write_two_stages_model(model);
   const std::string folder = folder_ / "files";
-  ASSERT_EQ(run({"configure", model, "--loss", kLoss, "--optimizer", "sgd", "--out", folder}).code,
-            0);
-  std::string wof = io::read_file(folder + "/weights.wof", kMost);
+  ASSERT_EQ(
+      run({"configure", model, "--loss", kTwoStagesLoss, "--optimizer", "sgd", "--out", folder})
+          .code,
+      0);
+  std::string wof = io::read_file(folder + "/weights.wof", kMostTwoStagesBytes);
   const auto merge = [&](const std::string& bytes) {
     std::ofstream(folder + "/bad.wof", std::ios::binary) << bytes;
     return run({"merge", folder + "/model.circle", folder + "/bad.wof", "--out",
                 folder_ / "merged.circle"});
   };
   EXPECT_EQ(merge(wof).code, 0);
-  EXPECT_EQ(io::read_file(folder_ / "merged.circle", kMost).size() > 0, true);
+  EXPECT_EQ(io::read_file(folder_ / "merged.circle", kMostTwoStagesBytes).size() > 0, true);
   for (const auto& [at, value, message] : {std::tuple{0, 1, "no wof file"},
                                            {2, 9, "version"},
                                            {4, 3, "tensors"},
