@@ -20,7 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 RANDOM = np.random.default_rng(25)
 TYPES = {"float32": 0, "float16": 1, "int32": 2, "int64": 4, "int8": 9}
 OPTIONS = schema.BuiltinOptions
-NOT_REFERENCE = {111}
+NOT_REFERENCE = {104, 108, 111, 116}
 
 
 class Tensor:
@@ -305,7 +305,14 @@ def int8_operators():
               Result([1, 5, 6, 5], "int8", 0.05, 3), version=2)
 
 
+def whole_numbers_and_waves():
+    x = Tensor(np.array([[-7.2, -2.5, -1.5, -0.5, -0.3, 0.0, 0.5, 1.5, 2.5, 3.7]], np.float32))
+    for name, code, kind in (("floor", 8, None), ("ceil", 104, None), ("round", 116, None), ("sin", 66, None),
+                             ("cos", 108, "Cos")):
+        yield one(name, code, options(kind) if kind else None, [x], Result([1, 10]))
+
+
 if __name__ == "__main__":
-    groups = (float_layers, float_pools, float_pairs, float_elements, moves, int8_operators)
+    groups = (float_layers, float_pools, float_pairs, float_elements, moves, int8_operators, whole_numbers_and_waves)
     lines = ",\n".join(json.dumps(case) for group in groups for case in group())
     (ROOT / "tests/import/tflite_models.json").write_text(f"[\n{lines}\n]\n")

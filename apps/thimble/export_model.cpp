@@ -28,8 +28,23 @@ struct ExportModelArguments {
   std::string model;
   std::string out;
   std::string checkpoint;
+  std::string part;
   bool json = false;
 };
+
+// The whole model, or a part of its recipe.
+Graph exported_graph(const Model& model, const ExportModelArguments& options) {
+  const std::string weights = model.weights(options.checkpoint);
+  if (options.part.empty()) return model.graph_with_weights(weights);
+  const Recipe& recipe = model.settings();
+  Graph (*const build)() = options.part == "decoder" ? recipe.decoder : recipe.denoiser;
+  if (build == nullptr) {
+    throw UsageError(Error("--part", fmt::format("{} has no {}", model.name(), options.part)));
+  }
+  Graph graph = build();
+  load_weights(graph, weights);
+  return graph;
+}
 
 int run_export_model(const WrittenFormat& format, const ExportModelArguments& options) {
   const std::vector<std::string>& endings = format.endings;
@@ -39,7 +54,7 @@ int run_export_model(const WrittenFormat& format, const ExportModelArguments& op
         options.out, fmt::format("expected a name that ends in {}", fmt::join(endings, " or "))));
   }
   const Model model(options.model);
-  const Graph graph = model.graph_with_weights(model.weights(options.checkpoint));
+  const Graph graph = exported_graph(model, options);
   format.write(graph, options.out);
   const auto bytes = static_cast<int64_t>(std::filesystem::file_size(options.out));
   if (options.json) {
@@ -56,6 +71,12 @@ void add_export_model(CLI::App& app, Action& action, const WrittenFormat& format
   add_model(*command, options->model);
   command->add_option("-o,--out", options->out, format.out_doc)->required()->type_name("FILE");
   add_checkpoint(*command, options->checkpoint);
+  command
+      ->add_option("--part", options->part,
+                   "write a part of a recipe alone: decoder, which makes images of latent numbers "
+                   "(vae), or denoiser, which an image is drawn with (unet_ddpm) [the whole model]")
+      ->check(CLI::Validator(CLI::IsMember({"decoder", "denoiser"})).description(""))
+      ->type_name("PART");
   command->add_flag("--json", options->json, "print one JSON object instead");
   command->footer(format.examples);
   command->callback([&action, options, format] {
@@ -78,7 +99,8 @@ void add_export_tflite(CLI::App& app, Action& action) {
                    "  thimble quantize lenet5 --requantization fixed_point --int8-input "
                    "--int8-output \\\n"
                    "    -o lenet5_int8.safetensors\n"
-                   "  thimble export-tflite lenet5_int8.safetensors -o lenet5_int8.tflite",
+                   "  thimble export-tflite lenet5_int8.safetensors -o lenet5_int8.tflite\n"
+                   "  thimble export-tflite unet_ddpm --part denoiser -o denoiser.tflite",
        .write = export_tflite});
 }
 

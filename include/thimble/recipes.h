@@ -97,6 +97,9 @@ struct Recipe {
   // The part that turns latent codes into samples: input "z", output "image"; null: none.
   Graph (*decoder)() = nullptr;
   int64_t latent = 0;  // numbers in a latent code
+  // The part that a diffusion model draws with: inputs "x", "time", "digit" and "told", output "v";
+  // null: none. It draws no random numbers itself.
+  Graph (*denoiser)() = nullptr;
   TorchWeights torch;
 
   // New samples with the weights of a checkpoint. Throws Error naming the option that has no

@@ -1,6 +1,7 @@
 // The named models.
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/shared_ptr.h>
+#include <thimble/model_file.h>
 #include <thimble/recipes.h>
 
 #include <algorithm>
@@ -121,13 +122,16 @@ void bind_recipes(nb::module_& m) {
       [](const std::string& name) { return std::make_shared<Graph>(find_recipe(name).build()); },
       nb::arg("name"));
   m.def(
-      "recipe_decoder",
-      [](const std::string& name) {
+      "recipe_part",
+      [](const std::string& name, const std::string& part, const std::string& weights) {
         const Recipe& recipe = find_recipe(name);
-        if (recipe.decoder == nullptr) throw Error(name, "this recipe has no decoder");
-        return std::make_shared<Graph>(recipe.decoder());
+        Graph (*const build)() = part == "decoder" ? recipe.decoder : recipe.denoiser;
+        if (build == nullptr) throw Error(name, "this recipe has no " + part);
+        auto graph = std::make_shared<Graph>(build());
+        if (!weights.empty()) from_file(weights, [&] { load_weights(*graph, weights); });
+        return graph;
       },
-      nb::arg("name"));
+      nb::arg("name"), nb::arg("part"), nb::arg("weights"));
   m.def(
       "recipe_schedule",
       [](const std::string& name, double lr, int64_t steps) {

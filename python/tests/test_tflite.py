@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import pathlib
+from typing import Any
 
 import numpy as np
 import pytest
@@ -78,6 +80,82 @@ def test_litert_runs_attention(tmp_path: pathlib.Path) -> None:
     rows = RANDOM.normal(size=(3, 5, 8)).astype(np.float32)
     expected = tb.Predictor(graph, batch=3).predict(rows)
     np.testing.assert_allclose(run(tmp_path / "m.tflite", rows, "AUTO"), expected, atol=2e-6)
+
+
+def run_named(path: pathlib.Path, inputs: dict[str, np.ndarray], resolver: str) -> dict[str, np.ndarray]:
+    """All outputs of a file with several inputs, by name."""
+    litert = pytest.importorskip("ai_edge_litert.interpreter")
+    interpreter = litert.Interpreter(
+        model_path=str(path), experimental_op_resolver_type=getattr(litert.OpResolverType, resolver))
+    details = {detail["name"]: detail["index"] for detail in interpreter.get_input_details()}
+    assert set(details) == set(inputs)
+    for name, index in details.items():
+        interpreter.resize_tensor_input(index, inputs[name].shape)
+    interpreter.allocate_tensors()
+    for name, index in details.items():
+        interpreter.set_tensor(index, inputs[name])
+    interpreter.invoke()
+    return {detail["name"]: interpreter.get_tensor(detail["index"]) for detail in interpreter.get_output_details()}
+
+
+def expect_equal_in_litert(graph: tb.Graph, inputs: dict[str, np.ndarray], path: pathlib.Path, tolerance: float) -> None:
+    tb.export_tflite(graph, path)
+    batch = len(next(iter(inputs.values())))
+    again = tb.import_tflite(path)
+    for resolver in ("BUILTIN_REF", "AUTO"):
+        found = run_named(path, inputs, resolver)
+        for name, theirs in found.items():
+            expected = tb.Predictor(graph, batch=batch).predict(inputs, name)
+            np.testing.assert_allclose(theirs, expected, atol=tolerance, rtol=1e-5)
+            np.testing.assert_allclose(
+                tb.Predictor(again, batch=batch).predict(inputs, name), expected, atol=tolerance, rtol=1e-5)
+
+
+@pytest.mark.parametrize("keys", [4, 2, 1])
+def test_litert_runs_llama(tmp_path: pathlib.Path, keys: int) -> None:
+    """The form of LLaMA: rotary positions, RMS norms, heads that share keys, a gated layer."""
+    config = dict(model_type="llama", vocab_size=31, hidden_size=16, intermediate_size=24, num_hidden_layers=2,
+                  num_attention_heads=4, num_key_value_heads=keys, max_position_embeddings=32, rms_norm_eps=1e-5)
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    shapes = {"model.embed_tokens": (31, 16), "lm_head": (31, 16), "model.norm": (16,)}
+    for layer in range(2):
+        at = f"model.layers.{layer}."
+        shapes |= {f"{at}self_attn.{name}_proj": (size, 16) for name, size in
+                   {"q": 16, "k": 4 * keys, "v": 4 * keys, "o": 16}.items()}
+        shapes |= {f"{at}mlp.gate_proj": (24, 16), f"{at}mlp.up_proj": (24, 16), f"{at}mlp.down_proj": (16, 24),
+                   f"{at}input_layernorm": (16,), f"{at}post_attention_layernorm": (16,)}
+    weights = {f"{name}.weight": RANDOM.normal(scale=0.4, size=shape).astype(np.float32) for name, shape in shapes.items()}
+    tb.save_safetensors(tmp_path / "model.safetensors", weights)
+    graph = tb.import_hugging_face(tmp_path, tokens=9)
+    ids = RANDOM.integers(0, 31, (3, 9)).astype(np.int32)
+    expect_equal_in_litert(graph, {"input_ids": ids}, tmp_path / "m.tflite", 1e-5)
+
+
+@pytest.mark.parametrize("settings", [{}, {"interleaved": True}, {"width": 4}, {"interleaved": True, "width": 4, "offset": 3}])
+def test_litert_turns_pairs(tmp_path: pathlib.Path, settings: dict[str, Any]) -> None:
+    g = tb.Graph()
+    g.output("heads", tb.rotary_embedding(g.input("x", (5, 3, 8)), **settings))
+    g.output("rows", tb.rotary_embedding(g.input("y", (5, 6)), **settings))
+    inputs = {"x": RANDOM.normal(size=(2, 5, 3, 8)).astype(np.float32), "y": RANDOM.normal(size=(2, 5, 6)).astype(np.float32)}
+    expect_equal_in_litert(g, inputs, tmp_path / "m.tflite", 1e-6)
+
+
+def test_litert_removes_noise(tmp_path: pathlib.Path) -> None:
+    recipe = tb.recipes.unet_ddpm()
+    trainer = recipe.trainer(batch=1, threads=2)
+    # Layers that begin with zeros would leave nothing to compare.
+    trainer.load_state_dict({name: RANDOM.normal(scale=0.08, size=value.shape).astype(np.float32) + ("norm.weight" in name)
+                             for name, value in trainer.state_dict().items()})
+    graph = recipe.denoiser(trainer)
+    for time, told in ((3, 1), (870, 0)):  # one by one: TRANSPOSE_CONV holds the batch as a number
+        inputs = {"x": RANDOM.normal(size=(1, 32, 32, 1)).astype(np.float32), "time": np.array([time], np.int32),
+                  "digit": np.array([4], np.int32), "told": np.array([[told]], np.float32)}
+        expect_equal_in_litert(graph, inputs, tmp_path / "m.tflite", 2e-5)
+        assert np.ptp(tb.Predictor(graph, batch=1).predict(inputs)) > 0.1
+    with pytest.raises(RuntimeError, match="such files draw no random numbers"):
+        tb.export_tflite(trainer, tmp_path / "m.tflite")
+    with pytest.raises(ValueError, match="no denoiser"):
+        tb.recipes.vae().denoiser()
 
 
 @pytest.mark.parametrize("kind", ["lstm", "gru", "rnn"])

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Union
 
 from . import _core
 from ._arrays import Array
@@ -15,6 +16,33 @@ from ._torch_weights import TorchWeights
 from ._weights import Weights
 from .files import save_safetensors
 from .trainer import Trainer
+
+
+TrainedWeights = Union[str, "os.PathLike[str]", Mapping[str, Any], Weights]
+
+
+@contextlib.contextmanager
+def _weights_file(where: str, weights: TrainedWeights) -> Iterator[str]:
+    """A file with the weights: a checkpoint, or one that is written here."""
+    if isinstance(weights, (str, os.PathLike)):
+        yield os.fspath(weights)
+        return
+    if not isinstance(weights, (Trainer, Weights, Mapping)):
+        raise TypeError(
+            f"[{where}] weights must be a checkpoint's path, a dictionary of arrays or a Trainer, "
+            f"got {type(weights).__name__}"
+        )
+    with tempfile.TemporaryDirectory() as folder:
+        file = os.path.join(folder, "weights.safetensors")
+        if isinstance(weights, Trainer):
+            weights.save(file)
+        else:
+            state = weights.parameters if isinstance(weights, Weights) else weights
+            save_safetensors(file, state)
+        try:
+            yield file
+        except (ValueError, RuntimeError) as error:
+            raise ValueError(str(error).replace(file, "weights")) from None
 
 
 class Recipe:
@@ -48,9 +76,22 @@ class Recipe:
     def __repr__(self) -> str:
         return f"<thimble.Recipe {self.name}: {self.doc}>"
 
-    def decoder(self) -> Graph:
-        """The part that turns latent codes "z" into an "image". Raises ValueError if there is none."""
-        return _core.recipe_decoder(self.name)
+    def decoder(self, weights: TrainedWeights | None = None) -> Graph:
+        """The part that turns latent codes "z" into an "image". weights: a checkpoint, a dictionary or a
+        Trainer whose weights the graph gets; None: none. Raises ValueError if there is no such part."""
+        return self._part("decoder", weights)
+
+    def denoiser(self, weights: TrainedWeights | None = None) -> Graph:
+        """The part that a diffusion model draws with: of images "x", their "time", their "digit" and whether
+        it is "told" it gives "v". It draws no random numbers, so that export_tflite writes it. weights: as
+        of decoder. Raises ValueError if there is no such part."""
+        return self._part("denoiser", weights)
+
+    def _part(self, part: str, weights: TrainedWeights | None) -> Graph:
+        if weights is None:
+            return _core.recipe_part(self.name, part, "")
+        with _weights_file(part, weights) as file:
+            return _core.recipe_part(self.name, part, file)
 
     def schedule(self, steps: int) -> Schedule:
         """The recipe's learning-rate schedule for a training of so many steps."""
@@ -72,7 +113,7 @@ class Recipe:
 
     def sample(
         self,
-        weights: str | os.PathLike[str] | Mapping[str, Any] | Weights,
+        weights: TrainedWeights,
         *,
         count: int = 1,
         seed: int = 0,
@@ -108,24 +149,8 @@ class Recipe:
         }
         given = {name: value for name, value in options.items() if value is not None}
         require("sample", **{name: (value, kinds[name]) for name, value in given.items()})
-        if isinstance(weights, (str, os.PathLike)):
-            return _core.recipe_sample(self.name, os.fspath(weights), options)
-        if not isinstance(weights, (Trainer, Weights, Mapping)):
-            raise TypeError(
-                "[sample] weights must be a checkpoint's path, a dictionary of arrays or a Trainer, "
-                f"got {type(weights).__name__}"
-            )
-        with tempfile.TemporaryDirectory() as folder:
-            file = os.path.join(folder, "weights.safetensors")
-            if isinstance(weights, Trainer):
-                weights.save(file)
-            else:
-                state = weights.parameters if isinstance(weights, Weights) else weights
-                save_safetensors(file, state)
-            try:
-                return _core.recipe_sample(self.name, file, options)
-            except (ValueError, RuntimeError) as error:
-                raise ValueError(str(error).replace(file, "weights")) from None
+        with _weights_file("sample", weights) as file:
+            return _core.recipe_sample(self.name, file, options)
 
     def to_torch(self, state: Mapping[str, Any]) -> dict[str, Array]:
         """A state dict in PyTorch's layout: torch.nn's weights of the same names (convolutions

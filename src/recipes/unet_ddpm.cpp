@@ -315,6 +315,7 @@ const Recipe unet_ddpm{
     .judge = "lenet5",
     .judge_epochs = 10,
     .judged = 100,
+    .denoiser = denoiser,
 };
 
 }  // namespace thimble::models

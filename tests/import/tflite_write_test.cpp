@@ -95,7 +95,7 @@ TEST(tflite_write, operators_come_back_as_they_were) {
     }
   }
   EXPECT_EQ(refused, (std::set<std::string>{}));
-  EXPECT_EQ(written, 98);
+  EXPECT_EQ(written, 103);
 }
 
 // A model with random weights.
@@ -136,6 +136,21 @@ TEST(tflite_write, layers_come_back_as_they_were) {
     const Value x = g.input("x", {3, 4});
     g.output("y", tanh(dense(layer_norm(x, LayerNormOptions{}), {.units = 5})));
     g.output("z", rms_norm(x, RmsNormOptions{}));
+  });
+  test("norms of groups and of images", [](Graph& g) {
+    const Value x = g.input("x", {3, 5, 6});
+    g.output("groups", group_norm(x, {.groups = 3}));
+    g.output("plain", group_norm(x, Value(), Value(), {.groups = 2}));
+    g.output("images", instance_norm(x, InstanceNormOptions{.affine = true}));
+    g.output("rows", instance_norm(g.input("rows", {4, 3}), InstanceNormOptions{}));
+  });
+  test("rotary positions and shared keys", [](Graph& g) {
+    const Value x = g.input("x", {5, 8});
+    const Value q = reshape(dense(x, {.units = 16}), {-1, 5, 4, 4});
+    const Value k = reshape(dense(x, {.units = 8}), {-1, 5, 2, 4});
+    g.output("y", scaled_dot_product_attention(rotary_embedding(q), rotary_embedding(k), k,
+                                               {.causal = true}));
+    g.output("z", rotary_embedding(x, {.interleaved = true, .width = 4}));
   });
   test("embedding and parts", [](Graph& g) {
     const Value words = g.input("words", {4}, DType::i32);

@@ -154,8 +154,8 @@ std::string FileWriter::run() && {
   }
   for (const ir::Node& node : graph().nodes) {
     Op op(*this, node);
-    importer::write_by_rule(
-        op, {layer_writers(), element_writers(), recurrent_writers(), shape_writers()});
+    importer::write_by_rule(op, {layer_writers(), attention_writers(), element_writers(),
+                                 recurrent_writers(), shape_writers()});
   }
   return finish();
 }
@@ -310,13 +310,19 @@ void Op::add(int code, int version, const Options& options, const std::vector<in
       CreateOperator(builder(), found->second, inputs, outputs, options.type, options.table));
 }
 
+int Op::reshaped(int x, const Shape& shape, int to) {
+  if (to < 0) to = between(shape);
+  const auto sizes = builder().CreateVector(as_int32(open_sizes(shape)));
+  add(22, 1, options(BuiltinOptions_ReshapeOptions, CreateReshapeOptions(builder(), sizes)),
+      {x, numbers(open_sizes(shape))}, {to});
+  return to;
+}
+
 void Op::pass() {
   const int y = node().outputs[0];
   if (file_.output_names_.count(y) != 0) {  // it has a name of its own
-    const auto shape = builder().CreateVector(as_int32(open_sizes(result().shape)));
-    return add(22, 1,
-               options(BuiltinOptions_ReshapeOptions, CreateReshapeOptions(builder(), shape)),
-               {input(0), numbers(open_sizes(result().shape))}, {output()});
+    static_cast<void>(reshaped(input(0), result().shape, output()));
+    return;
   }
   file_.tensor_by_value_[{y, static_cast<int>(Written::same)}] = input(0);
 }

@@ -71,6 +71,8 @@ class Op : public importer::WrittenOp {
            const std::vector<int>& to) {
     add(code, is_int8() ? 2 : 1, options, from, to);
   }
+  // A tensor as one of another shape; to: the tensor that it becomes, -1 for one between operators.
+  int reshaped(int x, const Shape& shape, int to = -1);
   // Result i is the same as input 0: no operator is written.
   void pass();
   // Result 0 is a constant: no operator is written.
@@ -81,6 +83,7 @@ class Op : public importer::WrittenOp {
 };
 
 using WriteRule = importer::WriteRuleOf<Op>;
+[[nodiscard]] std::span<const WriteRule> attention_writers();
 [[nodiscard]] std::span<const WriteRule> layer_writers();
 [[nodiscard]] std::span<const WriteRule> element_writers();
 [[nodiscard]] std::span<const WriteRule> recurrent_writers();

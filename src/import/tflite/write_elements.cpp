@@ -167,6 +167,10 @@ void argmax_of(Op& op) {
          {op.input(0), op.numbers({a.axis})}, {op.output()});
 }
 
+void drawn_of(Op& op) {
+  op.fail("such files draw no random numbers; write a part of the model that draws none");
+}
+
 void cast_of(Op& op) { op.add(53, 1, none(), {op.input(0)}, {op.output()}); }
 
 }  // namespace
@@ -188,6 +192,11 @@ std::span<const WriteRule> element_writers() {
       {"swish", swish_of},
       {"elu", elu_of},
       {"hard_swish", first_unary<117, BuiltinOptions_HardSwishOptions>},
+      {"floor", first_unary<8>},
+      {"ceil", first_unary<104>},
+      {"round", first_unary<116>},
+      {"sin", first_unary<66>},
+      {"cos", first_unary<108>},
       {"exp", unary<47, BuiltinOptions_ExpOptions>},
       {"log", unary<73>},
       {"sqrt", first_unary<75>},
@@ -211,6 +220,8 @@ std::span<const WriteRule> element_writers() {
       {"min", reduction<89, ReduceOptions>},
       {"argmax", argmax_of},
       {"cast", cast_of},
+      {"random_normal", drawn_of},
+      {"random_uniform", drawn_of},
       {"quantize", first_unary<114, BuiltinOptions_QuantizeOptions>},
       {"requantize", unary<114, BuiltinOptions_QuantizeOptions>},
       {"dequantize", unary<6, BuiltinOptions_DequantizeOptions>},

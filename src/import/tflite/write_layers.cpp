@@ -6,7 +6,6 @@
 #include <limits>
 #include <optional>
 
-#include "import/attention_settings.h"
 #include "import/tflite/write.h"
 
 namespace thimble::tflite {
@@ -269,24 +268,22 @@ void affine_of(Op& op) {
   scaled(op, {static_cast<float>(a.scale)}, {static_cast<float>(a.shift)}, Activation::none);
 }
 
-// (x - mean) / sqrt(mean of its square + epsilon) over the last axis; the mean is left in place for
-// root mean square norms.
-void normalised(Op& op, int64_t dims, double epsilon, bool centers, int beta) {
-  if (dims != 1) op.fail("thimble writes it over the last dimension alone");
+// (x - mean) / sqrt(mean of its square + epsilon) over axes of a tensor of this shape; the mean is
+// left in place for root mean square norms. y: the tensor that it becomes.
+void normalised(Op& op, int x, const Shape& shape, const std::vector<int64_t>& axes, double epsilon,
+                bool centers, int y) {
   auto& builder = op.builder();
-  const Shape& shape = op.result().shape;
   std::vector<int64_t> sizes = shape.dims();
-  sizes.back() = 1;
+  for (const int64_t axis : axes) sizes[static_cast<size_t>(axis)] = 1;
   const Shape one(sizes);
   const auto reducer = [&] {
     return op.options(BuiltinOptions_ReducerOptions, CreateReducerOptions(builder, true));
   };
-  const int axis = op.numbers({shape.rank() - 1});
-  int x = op.input(0);
+  const int reduced = op.numbers(axes);
   if (centers) {
     const int mean = op.between(one);
     const int rest = op.between(shape);
-    op.add(40, reducer(), {x, axis}, {mean});
+    op.add(40, reducer(), {x, reduced}, {mean});
     op.add(41, op.options(BuiltinOptions_SubOptions, CreateSubOptions(builder)), {x, mean}, {rest});
     x = rest;
   }
@@ -296,16 +293,24 @@ void normalised(Op& op, int64_t dims, double epsilon, bool centers, int beta) {
   const int root = op.between(one);
   const auto none = op.options(BuiltinOptions_NONE, flatbuffers::Offset<EmptyOptions>());
   op.add(18, op.options(BuiltinOptions_MulOptions, CreateMulOptions(builder)), {x, x}, {squares});
-  op.add(40, reducer(), {squares, axis}, {variance});
+  op.add(40, reducer(), {squares, reduced}, {variance});
   op.add(0, op.options(BuiltinOptions_AddOptions, CreateAddOptions(builder)),
          {variance, op.number(epsilon)}, {above});
   op.add(76, none, {above}, {root});
-  const bool scales = op.has(1);
-  const bool shifts = beta >= 0 && op.has(beta);
-  int y = scales || shifts ? op.between(shape) : op.output();
   op.add(18, op.options(BuiltinOptions_MulOptions, CreateMulOptions(builder)), {x, root}, {y});
-  if (scales) {
-    const int product = shifts ? op.between(shape) : op.output();
+}
+
+// Where a norm leaves its numbers before input 1 scales and input `beta` shifts them; beta: -1 for
+// a norm without.
+int unscaled(Op& op, int beta) {
+  const bool is_last = !op.has(1) && (beta < 0 || !op.has(beta));
+  return is_last ? op.output() : op.between(op.result().shape);
+}
+void scale_and_shift(Op& op, int y, int beta) {
+  auto& builder = op.builder();
+  const bool shifts = beta >= 0 && op.has(beta);
+  if (op.has(1)) {
+    const int product = shifts ? op.between(op.result().shape) : op.output();
     op.add(18, op.options(BuiltinOptions_MulOptions, CreateMulOptions(builder)), {y, op.input(1)},
            {product});
     y = product;
@@ -313,6 +318,45 @@ void normalised(Op& op, int64_t dims, double epsilon, bool centers, int beta) {
   if (!shifts) return;
   op.add(0, op.options(BuiltinOptions_AddOptions, CreateAddOptions(builder)), {y, op.input(beta)},
          {op.output()});
+}
+
+void row_norm(Op& op, int64_t dims, double epsilon, bool centers, int beta) {
+  if (dims != 1) op.fail("thimble writes it over the last dimension alone");
+  const Shape& shape = op.result().shape;
+  const int y = unscaled(op, beta);
+  normalised(op, op.input(0), shape, {shape.rank() - 1}, epsilon, centers, y);
+  scale_and_shift(op, y, beta);
+}
+
+void layer_norm_of(Op& op) {
+  const auto& a = op.attrs<LayerNormAttrs>();
+  row_norm(op, a.dims, a.epsilon, true, 2);
+}
+void rms_norm_of(Op& op) {
+  const auto& a = op.attrs<RmsNormAttrs>();
+  row_norm(op, a.dims, a.epsilon, false, -1);
+}
+
+// The channels of a group and all places, of x as [N, places, groups, channels of a group].
+void group_norm_of(Op& op) {
+  const auto& a = op.attrs<GroupNormAttrs>();
+  const Shape& x = op.shape(0);
+  int64_t places = 1;
+  for (int axis = 1; axis + 1 < x.rank(); ++axis) places *= x[axis];
+  const Shape grouped{x[0], places, a.groups, x[-1] / a.groups};
+  const int z = op.between(grouped);
+  normalised(op, op.reshaped(op.input(0), grouped), grouped, {1, 3}, a.epsilon, true, z);
+  scale_and_shift(op, op.reshaped(z, x, unscaled(op, 2)), 2);
+}
+
+void instance_norm_of(Op& op) {
+  if (op.has(3)) op.fail("thimble writes it without running statistics");
+  const Shape& x = op.shape(0);
+  std::vector<int64_t> axes;
+  for (int axis = 1; axis + 1 < x.rank(); ++axis) axes.push_back(axis);
+  const int y = unscaled(op, 2);
+  normalised(op, op.input(0), x, axes, op.attrs<InstanceNormAttrs>().epsilon, true, y);
+  scale_and_shift(op, y, 2);
 }
 
 // Both bound the norm of a vector; the operator bounds its square by 1e-6.
@@ -338,87 +382,6 @@ void local_response_norm_of(Op& op) {
          {op.output()});
 }
 
-void layer_norm_of(Op& op) {
-  const auto& a = op.attrs<LayerNormAttrs>();
-  normalised(op, a.dims, a.epsilon, true, 2);
-}
-void rms_norm_of(Op& op) {
-  const auto& a = op.attrs<RmsNormAttrs>();
-  normalised(op, a.dims, a.epsilon, false, -1);
-}
-
-// What is added to the scores [T, S] for a mask and for causal attention; empty: nothing.
-std::vector<float> added_to_scores(Op& op, bool causal) {
-  const int64_t queries = op.shape(1)[1];
-  const int64_t keys = op.shape(2)[1];
-  constexpr float kNone = -1e9F;  // its exponential is 0
-  std::vector<float> added;
-  for (int64_t i = 0; causal && i < queries * keys; ++i) {
-    added.push_back(i % keys > i / keys ? kNone : 0.0F);
-  }
-  if (!op.has(4) || op.type(4).dtype == DType::f32) return added;
-  const Shape& mask = op.shape(4);
-  if (!op.is_constant(4) || mask[0] != 1 || mask[1] != 1) {
-    op.fail("thimble writes it with masks of f32, or with one known mask for all");
-  }
-  added.resize(static_cast<size_t>(queries * keys), 0.0F);
-  const std::vector<int64_t> seen = op.values(4).integers();
-  for (int64_t i = 0; i < queries * keys; ++i) {
-    const int64_t row = mask[2] == 1 ? 0 : i / keys;
-    const int64_t column = mask[3] == 1 ? 0 : i % keys;
-    if (seen[static_cast<size_t>(row * mask[3] + column)] == 0) {
-      added[static_cast<size_t>(i)] = kNone;
-    }
-  }
-  return added;
-}
-
-// softmax(scale q k^T + mask) v of heads. Inputs: random state, q, k, v [N, T, heads, D], a mask.
-void attention_of(Op& op) {
-  const importer::AttentionSettings a(op.node());
-  const Shape& q = op.shape(1);
-  const Shape& k = op.shape(2);
-  const Shape& v = op.shape(3);
-  if (q[2] != k[2]) op.fail("thimble writes it for as many heads of keys as of queries alone");
-  auto& builder = op.builder();
-  const int order = op.numbers({0, 2, 1, 3});
-  const auto turned = [&](int x, const Shape& shape, int to) {
-    if (to < 0) to = op.between({shape[0], shape[2], shape[1], shape[3]});
-    op.add(39, 1, op.options(BuiltinOptions_TransposeOptions, CreateEmptyOptions(builder)),
-           {x, order}, {to});
-    return to;
-  };
-  const auto product = [&](int left, int right, bool transposes, const Shape& shape) {
-    const int y = op.between(shape);
-    op.add(126, 1,
-           op.options(BuiltinOptions_BatchMatMulOptions,
-                      CreateBatchMatMulOptions(builder, false, transposes)),
-           {left, right}, {y});
-    return y;
-  };
-  const Shape square{q[0], q[2], q[1], k[1]};
-  const auto plus = [&](int x, int more) {
-    const int y = op.between(square);
-    op.add(0, 1, op.options(BuiltinOptions_AddOptions, CreateAddOptions(builder)), {x, more}, {y});
-    return y;
-  };
-  const int queries = turned(op.input(1), q, -1);
-  const int keys = turned(op.input(2), k, -1);
-  const int values = turned(op.input(3), v, -1);
-  const int raw = product(queries, keys, true, square);
-  int scores = op.between(square);
-  op.add(18, 1, op.options(BuiltinOptions_MulOptions, CreateMulOptions(builder)),
-         {raw, op.number(a.scale)}, {scores});
-  const std::vector<float> added = added_to_scores(op, a.causal);
-  if (!added.empty()) scores = plus(scores, op.floats(added, {q[1], k[1]}));
-  if (op.has(4) && op.type(4).dtype == DType::f32) scores = plus(scores, op.input(4));
-  const int shares = op.between(square);
-  op.add(25, 1, op.options(BuiltinOptions_SoftmaxOptions, CreateSoftmaxOptions(builder, 1.0F)),
-         {scores}, {shares});
-  const Shape sums{q[0], q[2], q[1], v[3]};
-  turned(product(shares, values, false, sums), sums, op.output());
-}
-
 }  // namespace
 
 std::span<const WriteRule> layer_writers() {
@@ -439,7 +402,8 @@ std::span<const WriteRule> layer_writers() {
       {"local_response_norm", local_response_norm_of},
       {"layer_norm", layer_norm_of},
       {"rms_norm", rms_norm_of},
-      {"scaled_dot_product_attention", attention_of},
+      {"group_norm", group_norm_of},
+      {"instance_norm", instance_norm_of},
   };
   return rules;
 }
