@@ -10,6 +10,7 @@
 #include "ir/wildcard.h"
 #include "ops/families/quantized/by_rows.h"
 #include "ops/families/quantized/masked.h"
+#include "ops/families/quantized/sum_grad.h"
 #include "passes/passes.h"
 #include "plan/binding.h"
 #include "train/scheme.h"
@@ -177,7 +178,8 @@ ir::Graph training_graph(const ir::Graph& model, const TrainerOptions& options, 
 
 ir::Graph graph_of_kernels(const ir::Graph& graph, bool fast) {
   ir::Graph made = ops::with_masks_at_once(graph);
-  return fast ? made : ops::with_masked_gradients(ops::convolutions_by_rows(made));
+  if (fast) return made;
+  return ops::with_sum_gradients(ops::with_masked_gradients(ops::convolutions_by_rows(made)));
 }
 
 ir::Graph evaluation_graph(const ir::Graph& model, int64_t batch) {

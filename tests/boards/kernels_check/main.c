@@ -47,9 +47,11 @@
 #include "ops/error_int8/cortex_m_dsp.h"
 #include "ops/families/binary/mul_cortex_m_dsp.h"
 #include "ops/families/reduction/sum_to_cortex_m_dsp.h"
+#include "ops/quantized_sum_grad/cortex_m_dsp.h"
 #else
 #include "ops/error_int8/ref.h"
 #include "ops/mul/ref.h"
+#include "ops/quantized_sum_grad/ref.h"
 #include "ops/sum_to/ref.h"
 #endif
 #if KERNELS >= 1
@@ -225,6 +227,11 @@ static void elementwise(int rows, int c) {
   sum = hash(sum, dx, sizeof *dx * (size_t)n);
   sum_to_ref(dx, dy, &over_rows);
   sum = hash(sum, dx, sizeof *dx * (size_t)c);
+  const quantized_sum_grad_dims summed = {rows, c};
+  quantized_sum_grad_ref(dx, dx + n, dy, dy + 5, 0, &summed);
+  sum = hash(sum, dx, sizeof *dx * (size_t)(n + c));
+  quantized_sum_grad_ref(dx, dx + n, dx, dy + 5, bits, &summed);
+  sum = hash(sum, dx, sizeof *dx * (size_t)(n + c));
   printf("numbers %dx%d: %08lx\n", rows, c, (unsigned long)sum);
 }
 

@@ -1,0 +1,106 @@
+#include "ops/families/quantized/sum_grad.h"
+
+#include <thimble/ops/activation_bits.h>
+
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "ir/rewrite.h"
+
+namespace thimble::ops {
+namespace {
+
+// What becomes one op.
+struct SumGradient {
+  const ir::Node* mask = nullptr;  // may be none
+  const ir::Node* scaled = nullptr;
+  const ir::Node* sum = nullptr;
+};
+
+class SumGradients {
+ public:
+  explicit SumGradients(const ir::Graph& graph) : graph_(graph), readers_(graph.values.size(), 0) {
+    for (const ir::Node& node : graph.nodes) {
+      for (const int id : node.inputs) {
+        if (id >= 0) ++readers_[static_cast<size_t>(id)];
+      }
+    }
+    for (const int id : graph.results()) readers_[static_cast<size_t>(id)] += 2;
+  }
+
+  // Found by its sum.
+  [[nodiscard]] SumGradient of(const ir::Node& sum) const {
+    static const OpDef* const add_up = ir::find_op("sum_to");
+    static const OpDef* const multiply = ir::find_op("mul");
+    static const OpDef* const mask = ir::find_op("grad_by_bits");
+    if (sum.op != add_up) return {};
+    const ir::Node* const scaled = maker(sum.input(0), multiply);
+    if (scaled == nullptr) return {};
+    const ir::TensorType& dy = graph_.type(scaled->input(0));
+    const ir::TensorType& factors = graph_.type(scaled->input(1));
+    const bool fits = dy.dtype == DType::f32 && factors.dtype == DType::f32 &&
+                      dy.shape.rank() >= 1 && factors.shape == Shape{dy.shape[-1]} &&
+                      graph_.type(sum.outputs[0]).shape == factors.shape &&
+                      graph_.data(scaled->input(1)).role == ir::Role::constant;
+    if (!fits) return {};
+    const ir::Node* const masked = maker(scaled->input(0), mask);
+    const bool joins = masked != nullptr && readers_[static_cast<size_t>(scaled->input(0))] == 1 &&
+                       masked->attrs.as<GradByBitsAttrs>().slope == 0.0;
+    return {joins ? masked : nullptr, scaled, &sum};
+  }
+
+ private:
+  // The node of this op that makes a value, or null.
+  [[nodiscard]] const ir::Node* maker(int id, const OpDef* op) const {
+    const int producer = graph_.data(id).producer;
+    if (producer < 0) return nullptr;
+    const ir::Node& node = graph_.nodes[static_cast<size_t>(producer)];
+    return node.op == op ? &node : nullptr;
+  }
+
+  const ir::Graph& graph_;
+  std::vector<int> readers_;  // of each value
+};
+
+}  // namespace
+
+ir::Graph with_sum_gradients(const ir::Graph& graph) {
+  const SumGradients gradients(graph);
+  std::map<const ir::Node*, SumGradient> found;  // by the product
+  std::set<const ir::Node*> masks;
+  for (const ir::Node& node : graph.nodes) {
+    const SumGradient one = gradients.of(node);
+    if (one.sum == nullptr || !found.emplace(one.scaled, one).second) continue;
+    if (one.mask != nullptr) masks.insert(one.mask);
+  }
+  if (found.empty()) return graph;
+  ir::Rewriter rewriter(graph);
+  std::map<const ir::Node*, Value> sums;
+  for (const ir::Node& node : graph.nodes) {
+    if (masks.count(&node) > 0) continue;
+    const auto sum = sums.find(&node);
+    if (sum != sums.end()) {
+      rewriter.replace(node, {&sum->second, 1});
+      continue;
+    }
+    const auto one = found.find(&node);
+    if (one == found.end()) {
+      rewriter.copy(node);
+      continue;
+    }
+    const ir::Node* const mask = one->second.mask;
+    const Value inputs[] = {rewriter.map(mask != nullptr ? mask->input(0) : node.input(0)),
+                            rewriter.map(node.input(1)),
+                            mask != nullptr ? rewriter.map(mask->input(1)) : Value()};
+    rewriter.graph().reopen_layer(node.layer);
+    const std::vector<Value> both = rewriter.graph().add(quantized_sum_grad(), {}, inputs);
+    rewriter.graph().end_layer();
+    rewriter.replace(node, {both.data(), 1});
+    sums.emplace(one->second.sum, both[1]);
+  }
+  return std::move(rewriter).finish();
+}
+
+}  // namespace thimble::ops
