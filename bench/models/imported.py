@@ -181,6 +181,7 @@ def peak(options: argparse.Namespace) -> None:
     if options.side == "thimble":
         import thimble as tb
 
+        counted.count_malloc_reset_peak()  # imports hold more for a while
         before = counted.count_malloc_live()
         step, _ = our_step(tb.load_model(options.file), options)
     else:
@@ -189,6 +190,7 @@ def peak(options: argparse.Namespace) -> None:
 
         torch.set_num_threads(1)
         importlib.import_module(options.model)
+        counted.count_malloc_reset_peak()  # imports hold more for a while
         before = counted.count_malloc_live()
         step = torch_step(torch_module(options.model), options, options.side == "pytorch_channels_last")
     for _ in range(MEMORY_STEPS):
