@@ -2,6 +2,8 @@
 
 #include <thimble/ops/activation_bits.h>
 #include <thimble/ops/mul.h>
+#include <thimble/ops/quantize.h>
+#include <thimble/ops/quantized_dense.h>
 #include <thimble/ops/sum_to.h>
 
 #include <algorithm>
@@ -10,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ops/families/quantized/masked.h"
 #include "ops/families/quantized/quantized_cases.h"
 #include "ops/families/quantized/sum_grad.h"
 #include "ops/quantized_sum_grad/dims.h"
@@ -114,6 +117,14 @@ TEST(quantized_sum_grad, stands_for_a_product_and_its_sums) {
   g.output("sums", b);
   g.output("mask", masked * 3.0);
   g.output("c", masked * factors("fc"));
+  const ir::Graph plain = ir::with_batch(g.ir(), 1);
+  EXPECT_EQ(ops::with_sum_gradients(plain).nodes.size(), plain.nodes.size());
+  const Value layer =
+      g.constant("layer", Array(std::vector<int8_t>(8, 1), {8, 1}), {.scales = {0.02F}});
+  const Value image = quantize(g.input("image", {1}), {.scale = 0.1});
+  const Value inputs[] = {image, layer, Value()};
+  g.output("inside", g.ir().add(*ops::quantized_dense_masked().inside,
+                                ir::Attrs::of(QuantizedDenseAttrs{.scale = 0.1}), inputs)[0]);
   const ir::Graph graph = ir::with_batch(g.ir(), 1);
   const ir::Graph made = ops::with_sum_gradients(graph);
   ir::verify(made);

@@ -2,12 +2,15 @@
 
 #include <thimble/ops/activation_bits.h>
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include "ir/rewrite.h"
+#include "ops/families/quantized/masked.h"
 
 namespace thimble::ops {
 namespace {
@@ -64,9 +67,20 @@ class SumGradients {
   std::vector<int> readers_;  // of each value
 };
 
+// Whether quantized layers are trained: others keep the kernels that thimble-micro has.
+bool has_quantized_masks(const ir::Graph& graph) {
+  const MaskedOp ops[] = {quantized_conv2d_masked(), quantized_dense_masked()};
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&ops](const ir::Node& node) {
+    return std::any_of(std::begin(ops), std::end(ops), [&node](const MaskedOp& each) {
+      return node.op == each.inside || node.op == each.both;
+    });
+  });
+}
+
 }  // namespace
 
 ir::Graph with_sum_gradients(const ir::Graph& graph) {
+  if (!has_quantized_masks(graph)) return graph;
   const SumGradients gradients(graph);
   std::map<const ir::Node*, SumGradient> found;  // by the product
   std::set<const ir::Node*> masks;
