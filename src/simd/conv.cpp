@@ -59,7 +59,7 @@ void run_conv(const ConvPlan& plan, float* y, const float* x, const ConvWeights&
   if (is_depthwise(plan)) {
     const DepthwiseTables tables = carve_depthwise_tables(workspace, plan);
     conv_depthwise(plan, y, x, w, bias, tables, base + workspace.used(), pool);
-  } else if (winograd_size(plan) > 0) {
+  } else if (winograd_kind(plan) != WinogradKind::kNone) {
     conv_winograd(plan, y, x, w, bias, workspace, base, pool);
   } else if (prefers_planes(plan)) {
     conv_planar(plan, y, x, w, bias, workspace, base, pool);
@@ -93,7 +93,7 @@ int64_t workspace_bytes(const conv_dims& d, int threads, Planner planner) {
   if (is_depthwise(plan)) {
     carve_depthwise_tables(counter, plan);
     carve_depthwise_scratch(scratch, plan);
-  } else if (winograd_size(plan) > 0) {
+  } else if (winograd_kind(plan) != WinogradKind::kNone) {
     const WinogradSplit split = split_winograd(plan, threads);
     carve_winograd_weights(counter, plan, split);
     carve_winograd_scratch(scratch, split);

@@ -10,6 +10,7 @@ ConvPlan common_plan(const conv_dims& d) {
   ConvPlan plan{};
   plan.images = d.n;
   plan.groups = d.groups;
+  plan.pad_top = d.pad_top, plan.pad_left = d.pad_left;
   plan.activation = d.activation;
   plan.add_previous = d.accumulate != 0;
   plan.tap_count = d.r * d.s;

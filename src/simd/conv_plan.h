@@ -51,6 +51,7 @@ struct ConvPlan {
   int out_h, out_w, out_c;
   int groups;
   int group_in, group_out;  // channels per group
+  int pad_top, pad_left;    // of the convolution
   int row_step, column_step;
   int out_row_step, out_column_step;
   // The weight of output channel o and input channel i (within the group) is at

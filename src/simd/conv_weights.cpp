@@ -72,9 +72,9 @@ inline WeightWorkspace carve_weight_workspace(Workspace& workspace, const conv_d
     all.offsets = workspace.take<int32_t>(int64_t{all.plan.tap_count} * all.plan.group_in);
     all.partials = split_planar_weights(d, all.shape).partials;
   } else {
-    const int winograd = winograd_weights_size(d);
-    all.partials =
-        winograd > 0 ? split_winograd_weights(d, winograd, 1).partials : split_weights(d).partials;
+    const WinogradKind winograd = winograd_weights_kind(d);
+    all.partials = winograd != WinogradKind::kNone ? split_winograd_weights(d, winograd, 1).partials
+                                                   : split_weights(d).partials;
   }
   all.partial_sums = workspace.take<float>((all.partials - 1) * part_weight_count(d));
   return all;
@@ -113,7 +113,7 @@ void run_conv_weights(float* dw, const float* x, const float* dy, void* workspac
     return;
   }
   const WeightWorkspace all = carve_weight_workspace(carver, d);
-  if (winograd_weights_size(d) > 0) {
+  if (winograd_weights_kind(d) != WinogradKind::kNone) {
     conv_weights_winograd(dw, x, dy, all.partial_sums, d,
                           static_cast<char*>(workspace) + carver.used(), pool);
   } else if (prefers_planar_weights(d)) {
@@ -144,9 +144,9 @@ int64_t conv_weights_workspace_bytes(const conv_dims& dims, int threads) {
   }
   const WeightWorkspace all = carve_weight_workspace(counter, d);
   Workspace scratch(nullptr);
-  if (winograd_weights_size(d) > 0) {
+  if (winograd_weights_kind(d) != WinogradKind::kNone) {
     carve_winograd_weight_scratch(scratch,
-                                  split_winograd_weights(d, winograd_weights_size(d), threads));
+                                  split_winograd_weights(d, winograd_weights_kind(d), threads));
   } else if (prefers_planar_weights(d)) {
     carve_planar_weight_scratch(scratch, all.plan, all.shape);
   }

@@ -61,44 +61,50 @@ inline void pack_tap(const ConvPlan& plan, const ConvWeights& w, int channels, i
   }
 }
 
+// Where the weights of tap t begin: taps in the order of the pixels that the results read.
+inline ptrdiff_t winograd_tap(const ConvPlan& plan, int t) {
+  const bool adjoint = plan.weight_out_step == 1;
+  return adjoint ? (8 - t) * static_cast<ptrdiff_t>(plan.group_out)
+                 : t * static_cast<ptrdiff_t>(plan.group_in);
+}
+
 // taps: [9, slice, width], to: the first channel of a panel, [point, panel, in_channels, width].
-template <int kSize>
+template <WinogradKind kKind>
 inline void transform_taps(const float* HWY_RESTRICT taps, int channels, int width,
                            float* HWY_RESTRICT to, ptrdiff_t point_floats) {
-  constexpr int kWidth = kSize + 2;
+  constexpr int kPoints = winograd_form(kKind).weights;
   const F32 d;
   const ptrdiff_t tap_floats = kWinogradSlice * width;
   for (int i = 0; i < channels * width; i += lanes()) {
-    transform_square<3, kWidth>(
+    transform_square<3, kPoints>(
         [=](int r, int s) HWY_ATTR { return hn::LoadU(d, taps + (3 * r + s) * tap_floats + i); },
-        Winograd<kSize>::weight,
+        Winograd<kKind>::weight,
         [=](int r, int s, Vec v)
-            HWY_ATTR { hn::StoreU(v, d, to + (kWidth * r + s) * point_floats + i); });
+            HWY_ATTR { hn::StoreU(v, d, to + (kPoints * r + s) * point_floats + i); });
   }
 }
 
 // Packs and transforms the weights of a slice of `count` input channels, the first of which is
 // `first + slice`, to its place among those of the `channels` input channels from `first` on. taps:
 // scratch memory.
-template <int kSize>
+template <WinogradKind kKind>
 inline void winograd_weights(const WinogradJob& job, const WinogradPart& part, int first,
                              int channels, int slice, float* taps, float* weights) {
   const ConvPlan& plan = job.plan;
   const int width = part.panels.width;
   const int count = std::min(kWinogradSlice, channels - slice);
-  const ptrdiff_t point_floats = winograd_point_floats(job.split.in_channels, job.split.columns);
+  const ptrdiff_t point_floats =
+      winograd_point_floats(kKind, job.split.in_channels, job.split.columns);
   for (int panel = 0; panel < part.panels.count; ++panel) {
     const int column = panel * width;
     const int columns = std::min(width, part.columns - column);
     for (int t = 0; t < 9; ++t) {
-      const ConvTap& tap = plan.phases[0].taps[t];
-      const int place = 3 * (tap.row - plan.tap_rows.first) + tap.column - plan.tap_columns.first;
       pack_tap(plan,
-               job.w.from(tap.weight + (first + slice) * plan.weight_in_step +
+               job.w.from(winograd_tap(plan, t) + (first + slice) * plan.weight_in_step +
                           (job.column + part.column + column) * plan.weight_out_step),
-               count, columns, taps + place * kWinogradSlice * width, width);
+               count, columns, taps + t * kWinogradSlice * width, width);
     }
-    transform_taps<kSize>(taps, count, width,
+    transform_taps<kKind>(taps, count, width,
                           weights + (static_cast<ptrdiff_t>(panel) * channels + slice) * width,
                           point_floats);
   }
@@ -118,7 +124,7 @@ inline float* kept_weights(const WinogradJob& job, int part, int first) {
 }
 
 // Transforms all weights of the job's output channels.
-template <int kSize>
+template <WinogradKind kKind>
 inline void keep_winograd_weights(const WinogradJob& job, char* scratch_base, int64_t scratch_bytes,
                                   parallel::ThreadPool& pool) {
   const WinogradSplit& split = job.split;
@@ -132,16 +138,58 @@ inline void keep_winograd_weights(const WinogradJob& job, char* scratch_base, in
     const int first = static_cast<int>(task / parts / slices) * split.in_channels;
     const int channels = std::min(split.in_channels, job.plan.group_in - first);
     if (slice >= channels) return;
-    winograd_weights<kSize>(job, winograd_part(job, part), first, channels, slice,
+    winograd_weights<kKind>(job, winograd_part(job, part), first, channels, slice,
                             carve_winograd_scratch(own, split).taps,
                             kept_weights(job, part, first));
   });
 }
 
+// The weights of a part and of `channels` input channels from `first` on.
+inline Ahead ahead_of_weights(const WinogradJob& job, const WinogradPart& part, int first,
+                              int channels) {
+  const ConvPlan& plan = job.plan;
+  if (job.kept != nullptr || job.w.f32 == nullptr) return {};
+  const bool adjoint = plan.weight_out_step == 1;
+  const int rows = adjoint ? channels : part.columns;
+  const int columns = adjoint ? part.columns : channels;
+  return {
+      job.w.f32 + first * plan.weight_in_step + (job.column + part.column) * plan.weight_out_step,
+      int64_t{9} * rows, adjoint ? plan.group_out : plan.group_in,
+      static_cast<int>(divide_up(columns, 16))};
+}
+
+// What the task, or the one after it, reads after the products of a part and of the input channels
+// from `first` on.
+struct WinogradAhead {
+  Ahead weights, pixels;
+};
+
+inline WinogradAhead winograd_ahead(const WinogradJob& job, const TiledImage& image, int index,
+                                    int first) {
+  const WinogradSplit& split = job.split;
+  const int next_first = first + split.in_channels;
+  const int next_channels = std::min(split.in_channels, job.plan.group_in - next_first);
+  WinogradAhead ahead;
+  if ((index + 1) * split.columns < job.columns) {
+    const int channels = std::min(split.in_channels, job.plan.group_in - first);
+    ahead.weights = ahead_of_weights(job, winograd_part(job, index + 1), first, channels);
+  } else if (next_channels > 0) {
+    ahead.weights = ahead_of_weights(job, winograd_part(job, 0), next_first, next_channels);
+    ahead.pixels =
+        ahead_of_tiles(image, split.grid, job.first_tile, job.tiles, next_first, next_channels);
+  } else {
+    ahead.pixels = ahead_of_tiles(image, split.grid, job.first_tile + job.tiles, job.tiles, 0,
+                                  split.in_channels);
+  }
+  return ahead;
+}
+
 // Adds the products of `channels` input channels at every point; `resume`: to those before.
-template <int kSize>
+// Meanwhile fetches what is read next.
+template <WinogradKind kKind>
 inline void winograd_products(const WinogradJob& job, const WinogradPart& part, int channels,
-                              bool resume, const float* weights, const WinogradScratch& scratch) {
+                              bool resume, const float* weights, const WinogradScratch& scratch,
+                              const WinogradAhead& ahead) {
   const WinogradSplit& split = job.split;
   const int in_pitch = winograd_pitch(split.in_channels);
   const int out_pitch = winograd_pitch(split.out_channels);
@@ -158,13 +206,16 @@ inline void winograd_products(const WinogradJob& job, const WinogradPart& part, 
   tile.out = out;
   tile.columns = width;
   tile.end.add_previous = resume;
-  for (int point = 0; point < winograd_points(kSize); ++point) {
-    tile.b = weights + point * winograd_point_floats(split.in_channels, split.columns);
+  for (int point = 0; point < winograd_points(kKind); ++point) {
+    fetch_part(ahead.weights, point, winograd_points(kKind));
+    fetch_part(ahead.pixels, point, winograd_points(kKind));
+    tile.b = weights + winograd_weight_point(kKind, point) *
+                           winograd_point_floats(kKind, split.in_channels, split.columns);
     const float* const inputs =
-        scratch.inputs + point * winograd_point_floats(split.block_tiles, split.in_channels);
-    float* const products = scratch.products +
-                            point * winograd_point_floats(split.block_tiles, split.out_channels) +
-                            part.column;
+        scratch.inputs + point * winograd_point_floats(kKind, split.block_tiles, split.in_channels);
+    float* const products =
+        scratch.products +
+        point * winograd_point_floats(kKind, split.block_tiles, split.out_channels) + part.column;
     for (int panel = 0; panel < part.panels.count; ++panel) {
       for (int row = 0; row < job.tiles; row += rows) {
         tile.rows = std::min(rows, job.tiles - row);
@@ -181,25 +232,27 @@ inline void winograd_products(const WinogradJob& job, const WinogradPart& part, 
 }
 
 // Transforms the products of one tile back, and stores its results where `pixels` is not null.
-template <int kSize>
+template <WinogradKind kKind>
 HWY_INLINE void finish_tile(const float* HWY_RESTRICT products, ptrdiff_t point_floats,
                             float* const* pixels, int columns, const Epilogue& end) {
-  constexpr int kWidth = kSize + 2;
+  constexpr int kPoints = winograd_form(kKind).points;
+  constexpr int kResults = winograd_form(kKind).results;
   const F32 d;
   for (int column = 0; column < columns; column += lanes()) {
-    transform_square<kWidth, kSize>(
+    transform_square<kPoints, kResults>(
         [=](int r, int s)
-            HWY_ATTR { return hn::LoadU(d, products + (kWidth * r + s) * point_floats + column); },
-        Winograd<kSize>::result,
+            HWY_ATTR { return hn::LoadU(d, products + (kPoints * r + s) * point_floats + column); },
+        Winograd<kKind>::result,
         [&](int r, int s, Vec v) HWY_ATTR {
-          float* const to = pixels[kSize * r + s];
+          float* const to = pixels[kResults * r + s];
           if (to != nullptr) finish_vector(v, to + column, columns - column, column, end);
         });
   }
 }
 
-template <int kSize>
+template <WinogradKind kKind>
 inline void winograd_results(const WinogradJob& job, const WinogradScratch& scratch) {
+  constexpr int kResults = winograd_form(kKind).results;
   const ConvPlan& plan = job.plan;
   Epilogue end;
   end.bias = job.bias != nullptr ? job.bias + job.column : nullptr;
@@ -207,22 +260,22 @@ inline void winograd_results(const WinogradJob& job, const WinogradScratch& scra
   end.activation = plan.activation;
   TilePlace at = tile_place(job.split.grid, job.first_tile);
   for (int t = 0; t < job.tiles; ++t) {
-    float* pixels[kSize * kSize];
-    for (int i = 0; i < kSize * kSize; ++i) {
-      const int row = kSize * at.row + i / kSize;
-      const int column = kSize * at.column + i % kSize;
+    float* pixels[kResults * kResults];
+    for (int i = 0; i < kResults * kResults; ++i) {
+      const int row = kResults * at.row + i / kResults;
+      const int column = kResults * at.column + i % kResults;
       const int64_t pixel = (at.image * plan.out_h + row) * plan.out_w + column;
       const bool inside = row < plan.out_h && column < plan.out_w;
       pixels[i] = inside ? job.y + pixel * plan.out_c + job.column : nullptr;
     }
-    finish_tile<kSize>(scratch.products + t * winograd_pitch(job.split.out_channels),
-                       winograd_point_floats(job.split.block_tiles, job.split.out_channels), pixels,
-                       job.columns, end);
+    finish_tile<kKind>(scratch.products + t * winograd_pitch(job.split.out_channels),
+                       winograd_point_floats(kKind, job.split.block_tiles, job.split.out_channels),
+                       pixels, job.columns, end);
     advance(job.split.grid, at);
   }
 }
 
-template <int kSize>
+template <WinogradKind kKind>
 inline void run_winograd(const WinogradJob& job, const WinogradScratch& scratch) {
   const ConvPlan& plan = job.plan;
   const TiledImage image{job.x,     plan.in_h,           plan.in_w,
@@ -230,28 +283,30 @@ inline void run_winograd(const WinogradJob& job, const WinogradScratch& scratch)
   std::fill_n(scratch.zeros, job.split.in_channels, 0.0F);
   for (int first = 0; first < plan.group_in; first += job.split.in_channels) {
     const int channels = std::min(job.split.in_channels, plan.group_in - first);
-    transform_tiles<kSize>(image, job.split.grid, job.first_tile, job.tiles, first, channels,
-                           scratch.zeros, scratch.inputs, winograd_pitch(job.split.in_channels),
-                           winograd_point_floats(job.split.block_tiles, job.split.in_channels));
+    transform_tiles<kKind>(
+        image, job.split.grid, job.first_tile, job.tiles, first, channels, scratch.zeros,
+        scratch.inputs, winograd_pitch(job.split.in_channels),
+        winograd_point_floats(kKind, job.split.block_tiles, job.split.in_channels));
     for (int index = 0; index * job.split.columns < job.columns; ++index) {
       const WinogradPart part = winograd_part(job, index);
       float* const weights =
           job.kept != nullptr ? kept_weights(job, index, first) : scratch.weights;
       for (int slice = 0; job.kept == nullptr && slice < channels; slice += kWinogradSlice) {
-        winograd_weights<kSize>(job, part, first, channels, slice, scratch.taps, weights);
+        winograd_weights<kKind>(job, part, first, channels, slice, scratch.taps, weights);
       }
-      winograd_products<kSize>(job, part, channels, first > 0, weights, scratch);
+      winograd_products<kKind>(job, part, channels, first > 0, weights, scratch,
+                               winograd_ahead(job, image, index, first));
     }
   }
-  winograd_results<kSize>(job, scratch);
+  winograd_results<kKind>(job, scratch);
 }
 
 // Runs the tasks of output channels [column, column + columns) and all tiles.
-template <int kSize>
+template <WinogradKind kKind>
 inline void run_winograd_tasks(WinogradJob job, char* scratch_base, int64_t scratch_bytes,
                                parallel::ThreadPool& pool) {
   const WinogradSplit& split = job.split;
-  if (job.kept != nullptr) keep_winograd_weights<kSize>(job, scratch_base, scratch_bytes, pool);
+  if (job.kept != nullptr) keep_winograd_weights<kKind>(job, scratch_base, scratch_bytes, pool);
   const int64_t out_blocks = divide_up(job.columns, split.out_channels);
   pool.run_with_worker(
       divide_up(split.grid.count, split.block_tiles) * out_blocks, [&](int64_t task, int worker) {
@@ -263,7 +318,7 @@ inline void run_winograd_tasks(WinogradJob job, char* scratch_base, int64_t scra
         const int column = static_cast<int>(task % out_blocks) * split.out_channels;
         one.column += column;
         one.columns = std::min(split.out_channels, job.columns - column);
-        run_winograd<kSize>(one, carve_winograd_scratch(own, split));
+        run_winograd<kKind>(one, carve_winograd_scratch(own, split));
       });
 }
 
@@ -280,10 +335,22 @@ inline void conv_winograd(const ConvPlan& plan, float* y, const float* x, const 
   if (split.keeps_weights) job.kept = carve_winograd_weights(workspace, plan, split);
   for (; job.column < plan.group_out; job.column += step) {
     job.columns = std::min(step, plan.group_out - job.column);
-    if (split.grid.size == 4) {
-      run_winograd_tasks<4>(job, base + workspace.used(), counter.bytes(), pool);
-    } else {
-      run_winograd_tasks<2>(job, base + workspace.used(), counter.bytes(), pool);
+    char* const scratch = base + workspace.used();
+    switch (split.grid.kind) {
+      case WinogradKind::kTwo:
+        run_winograd_tasks<WinogradKind::kTwo>(job, scratch, counter.bytes(), pool);
+        break;
+      case WinogradKind::kFour:
+        run_winograd_tasks<WinogradKind::kFour>(job, scratch, counter.bytes(), pool);
+        break;
+      case WinogradKind::kStrided:
+        run_winograd_tasks<WinogradKind::kStrided>(job, scratch, counter.bytes(), pool);
+        break;
+      case WinogradKind::kStridedAdjoint:
+        run_winograd_tasks<WinogradKind::kStridedAdjoint>(job, scratch, counter.bytes(), pool);
+        break;
+      case WinogradKind::kNone:
+        break;
     }
   }
 }

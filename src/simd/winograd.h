@@ -1,6 +1,8 @@
-// Convolutions with 3 x 3 windows, stride 1 and dilation 1, and their gradients, by Winograd's
-// minimal filtering. For each pair of channels 4 x 4 results take 36 products instead of 144, and
-// 2 x 2 results take 16 instead of 36.
+// Convolutions with 3 x 3 windows, stride 1 or 2 and dilation 1, and their gradients, by Winograd's
+// minimal filtering. With stride 1, for each pair of channels, 4 x 4 results take 36 products
+// instead of 144, and 2 x 2 results take 16 instead of 36. With stride 2, 4 x 4 results take 81
+// instead of 144: along each dimension the window's first and last weight are a convolution of
+// every other pixel, F(4, 2) with five products instead of eight, and the middle weight takes four.
 // Source: Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", 2015, F(4 x 4, 3 x
 // 3) and F(2 x 2, 3 x 3). How the work is split and what scratch memory it takes; depends on sizes
 // alone.
@@ -19,20 +21,70 @@ inline constexpr int kWinogradChannels = 64;  // most channels of a block
 inline constexpr int kWinogradColumns = 48;   // most output channels whose weights are held at once
 inline constexpr int kWinogradSlice = 16;     // input channels whose weights are packed at a time
 
-// Values of a transformed tile of size x size results.
-inline constexpr int winograd_points(int size) { return (size + 2) * (size + 2); }
+// How tiles are computed: by F(2, 3), F(4, 3), or those of stride 2 and of its adjoint.
+enum class WinogradKind { kNone, kTwo, kFour, kStrided, kStridedAdjoint };
 
-// Tiles of size x size results; those at the lower and right edge may reach beyond the image.
+// Numbers along each dimension of a tile. It reads `inputs` pixels, beginning `step` pixels after
+// those of the tile before. They are transformed to `points` values, the window to `weights`.
+// Points from the last one of the weights on take that last weight.
+struct WinogradForm {
+  int results, inputs, step, points, weights;
+};
+
+inline constexpr WinogradForm winograd_form(WinogradKind kind) {
+  switch (kind) {
+    case WinogradKind::kTwo:
+      return {2, 4, 2, 4, 4};
+    case WinogradKind::kFour:
+      return {4, 6, 4, 6, 6};
+    case WinogradKind::kStrided:
+      return {4, 9, 8, 9, 6};
+    case WinogradKind::kStridedAdjoint:
+      return {8, 5, 4, 9, 6};
+    case WinogradKind::kNone:
+      break;
+  }
+  return {};
+}
+
+// Values of a transformed tile, and of a transformed window.
+inline constexpr int winograd_points(WinogradKind kind) {
+  return winograd_form(kind).points * winograd_form(kind).points;
+}
+inline constexpr int winograd_weight_points(WinogradKind kind) {
+  return winograd_form(kind).weights * winograd_form(kind).weights;
+}
+
+// Along a dimension, the weight that a point takes.
+inline constexpr int winograd_weight(const WinogradForm& form, int point) {
+  return std::min(point, form.weights - 1);
+}
+
+// The transformed weight of a point of a tile.
+inline constexpr int winograd_weight_point(WinogradKind kind, int point) {
+  const WinogradForm form = winograd_form(kind);
+  return form.weights * winograd_weight(form, point / form.points) +
+         winograd_weight(form, point % form.points);
+}
+
+// Whether no point before takes the same transformed weight.
+inline constexpr bool is_first_of_weight(WinogradKind kind, int point) {
+  const WinogradForm form = winograd_form(kind);
+  return point / form.points < form.weights && point % form.points < form.weights;
+}
+
+// Tiles of results; those at the lower and right edge may reach beyond the image.
 struct TileGrid {
-  int size;
+  WinogradKind kind;
   int rows, columns;  // of an image
   int64_t count;      // of all images
 };
 
-inline TileGrid tile_grid(int size, int images, int out_h, int out_w) {
+inline TileGrid tile_grid(WinogradKind kind, int images, int out_h, int out_w) {
+  const int size = std::max(1, winograd_form(kind).results);
   const auto rows = static_cast<int>(divide_up(out_h, size));
   const auto columns = static_cast<int>(divide_up(out_w, size));
-  return {size, rows, columns, static_cast<int64_t>(images) * rows * columns};
+  return {kind, rows, columns, static_cast<int64_t>(images) * rows * columns};
 }
 
 // Splits channels or tiles evenly: 96 channels are 48 + 48, not 64 + 32.
@@ -54,15 +106,18 @@ struct WinogradSplit {
 };
 
 // Floats between the transformed values of neighbouring tiles (or channels), and between those of
-// neighbouring points. A further cache line keeps the points of a tile out of the same cache set.
+// neighbouring points. Further cache lines keep the points of a tile out of the same cache set:
+// one line, or two where the tiles have 81 points, took the least time.
 inline int winograd_pitch(int channels) { return static_cast<int>(round_up(channels, 16)); }
-inline int64_t winograd_point_floats(int tiles, int channels) {
-  return static_cast<int64_t>(tiles) * winograd_pitch(channels) + 16;
+inline int64_t winograd_point_floats(WinogradKind kind, int tiles, int channels) {
+  return static_cast<int64_t>(tiles) * winograd_pitch(channels) +
+         (winograd_form(kind).points > 6 ? 32 : 16);
 }
 
 // Transformed weights of in_channels x columns windows.
 inline int64_t winograd_weight_floats(const WinogradSplit& split) {
-  return winograd_points(split.grid.size) * winograd_point_floats(split.in_channels, split.columns);
+  return winograd_weight_points(split.grid.kind) *
+         winograd_point_floats(split.grid.kind, split.in_channels, split.columns);
 }
 
 // Memory of the transformed weights that all threads read: [in block, part of the output channels],
@@ -87,22 +142,30 @@ struct WinogradScratch {
 inline WinogradScratch carve_winograd_scratch(Workspace& workspace, const WinogradSplit& split) {
   WinogradScratch scratch{};
   scratch.taps = workspace.take<float>(int64_t{9} * kWinogradSlice * split.columns);
-  const int points = winograd_points(split.grid.size);
+  const int points = winograd_points(split.grid.kind);
   scratch.weights = workspace.take<float>(split.keeps_weights ? 0 : winograd_weight_floats(split));
-  scratch.inputs =
-      workspace.take<float>(points * winograd_point_floats(split.block_tiles, split.in_channels));
-  scratch.products =
-      workspace.take<float>(points * winograd_point_floats(split.block_tiles, split.out_channels));
+  scratch.inputs = workspace.take<float>(
+      points * winograd_point_floats(split.grid.kind, split.block_tiles, split.in_channels));
+  scratch.products = workspace.take<float>(
+      points * winograd_point_floats(split.grid.kind, split.block_tiles, split.out_channels));
   scratch.zeros = workspace.take<float>(split.in_channels);
   return scratch;
 }
 
-// Whether the plan is of a 3 x 3 window without strides, dilation and groups.
-inline bool is_winograd_shape(const ConvPlan& plan) {
-  const auto is_three = [](const TapRange& taps) { return taps.last - taps.first == 2; };
-  return plan.groups == 1 && plan.phase_count == 1 && plan.tap_count == 9 && plan.row_step == 1 &&
-         plan.column_step == 1 && plan.out_row_step == 1 && plan.out_column_step == 1 &&
-         is_three(plan.tap_rows) && is_three(plan.tap_columns);
+// Whether tiles of that kind can compute the plan.
+inline bool computes(WinogradKind kind, const ConvPlan& plan) {
+  const bool strided = kind == WinogradKind::kStrided;
+  const bool adjoint = kind == WinogradKind::kStridedAdjoint;
+  const int step = strided ? 2 : 1;
+  const int out_step = adjoint ? 2 : 1;
+  const int taps = adjoint ? 2 : 3;  // along each dimension, in the phases with most of them
+  const auto has_taps = [=](const TapRange& range) { return range.last - range.first == taps - 1; };
+  // Tiles of the adjoint begin at a pixel of which one tap is part.
+  const bool fits = !adjoint || (plan.pad_top % 2 != 0 && plan.pad_left % 2 != 0);
+  return fits && plan.groups == 1 && plan.phase_count == out_step * out_step &&
+         plan.tap_count == 9 && plan.row_step == step && plan.column_step == step &&
+         plan.out_row_step == out_step && plan.out_column_step == out_step &&
+         has_taps(plan.tap_rows) && has_taps(plan.tap_columns);
 }
 
 // Whether the channels fill a vector: the transforms are of single channels.
@@ -114,14 +177,18 @@ inline bool has_winograd_channels(int in_channels, int out_channels) {
 // Costs are for each pair of an input and an output channel, in multiply-adds, as measured on
 // Zen 4. That of a tile: its products and its transforms, which serve as many other channels as
 // given.
-inline double winograd_tile_cost(int size, double outputs, double inputs) {
-  const double input = size == 4 ? 500.0 : 120.0;
-  const double output = size == 4 ? 400.0 : 100.0;
-  return winograd_points(size) + input / outputs + output / inputs;
+inline double winograd_tile_cost(WinogradKind kind, double outputs, double inputs) {
+  const bool two = kind == WinogradKind::kTwo;
+  const bool four = kind == WinogradKind::kFour;
+  const double input = two ? 120.0 : four ? 500.0 : 900.0;
+  const double output = two ? 100.0 : four ? 400.0 : 800.0;
+  return winograd_points(kind) + input / outputs + output / inputs;
 }
 
 // The cost of transforming the weights once.
-inline double winograd_weight_cost(int size) { return size == 4 ? 240.0 : 130.0; }
+inline double winograd_weight_cost(WinogradKind kind) {
+  return kind == WinogradKind::kTwo ? 130.0 : 240.0;
+}
 
 struct WinogradChoice {
   WinogradSplit split;
@@ -129,14 +196,14 @@ struct WinogradChoice {
 };
 
 // The split of the least cost whose memory is little besides the images.
-inline WinogradChoice choose_winograd(const ConvPlan& plan, int size, int threads) {
+inline WinogradChoice choose_winograd(const ConvPlan& plan, WinogradKind kind, int threads) {
   constexpr int64_t kMegabyte = int64_t{1} << 20;
   const int64_t images = int64_t{plan.images} * (int64_t{plan.in_h} * plan.in_w * plan.in_c +
                                                  int64_t{plan.out_h} * plan.out_w * plan.out_c);
   const int64_t share = images * 7 / 4;  // less than half of their bytes
   const int64_t most_bytes = (threads + 1) * kMegabyte / 2 + std::min(share, kMegabyte * 9 / 4);
   WinogradSplit split{};
-  split.grid = tile_grid(size, plan.images, plan.out_h, plan.out_w);
+  split.grid = tile_grid(kind, plan.images, plan.out_h, plan.out_w);
   split.in_channels = even_block(plan.group_in, kWinogradChannels, 1);
   WinogradChoice best{};
   for (const int most_out : {64, 128, 256}) {
@@ -162,9 +229,9 @@ inline WinogradChoice choose_winograd(const ConvPlan& plan, int size, int thread
         const double idle =
             static_cast<double>(divide_up(tasks, threads) * threads) / static_cast<double>(tasks);
         const double cost =
-            idle * (winograd_tile_cost(size, split.out_channels, plan.group_in) *
+            idle * (winograd_tile_cost(kind, split.out_channels, plan.group_in) *
                         static_cast<double>(split.grid.count) +
-                    winograd_weight_cost(size) * static_cast<double>(keeps_weights ? 1 : blocks));
+                    winograd_weight_cost(kind) * static_cast<double>(keeps_weights ? 1 : blocks));
         if (best.cost == 0 || (private_bytes + shared.bytes() <= most_bytes && cost < best.cost)) {
           best = {split, cost};
         }
@@ -174,30 +241,34 @@ inline WinogradChoice choose_winograd(const ConvPlan& plan, int size, int thread
   return best;
 }
 
-// The size of the tiles where the costs are those of cost(size); 0: direct convolution is faster.
-template <class Cost>
-inline int best_winograd_size(int64_t pixels, const Cost& cost) {
-  double least = 9.0 * static_cast<double>(pixels);
-  int best = 0;
-  for (const int size : {2, 4}) {
-    const double value = cost(size);
-    if (value < least) least = value, best = size;
+// The kind of the least cost(kind), of those of which may_be(kind); none if direct convolution, of
+// so many multiply-adds for each pair of channels, is faster.
+template <class MayBe, class Cost>
+inline WinogradKind best_winograd(double direct, const MayBe& may_be, const Cost& cost) {
+  WinogradKind best = WinogradKind::kNone;
+  for (const WinogradKind kind : {WinogradKind::kTwo, WinogradKind::kFour, WinogradKind::kStrided,
+                                  WinogradKind::kStridedAdjoint}) {
+    if (!may_be(kind)) continue;
+    const double value = cost(kind);
+    if (value < direct) direct = value, best = kind;
   }
   return best;
 }
 
-// The size of the tiles by which Winograd convolution computes the plan; 0: it does not.
-inline int winograd_size(const ConvPlan& plan) {
-  const int64_t pixels = int64_t{plan.images} * plan.out_h * plan.out_w;
-  if (!is_winograd_shape(plan) || pixels == 0 ||
-      !has_winograd_channels(plan.group_in, plan.group_out)) {
-    return 0;
+// How Winograd convolution computes the plan; kNone: it does not.
+inline WinogradKind winograd_kind(const ConvPlan& plan) {
+  const double pixels = static_cast<double>(plan.images) * plan.out_h * plan.out_w;
+  if (pixels == 0 || !has_winograd_channels(plan.group_in, plan.group_out)) {
+    return WinogradKind::kNone;
   }
-  return best_winograd_size(pixels, [&](int size) { return choose_winograd(plan, size, 1).cost; });
+  const double taps = static_cast<double>(plan.tap_count) / std::max(1, plan.phase_count);
+  return best_winograd(
+      taps * pixels, [&](WinogradKind kind) { return computes(kind, plan); },
+      [&](WinogradKind kind) { return choose_winograd(plan, kind, 1).cost; });
 }
 
 inline WinogradSplit split_winograd(const ConvPlan& plan, int threads) {
-  return choose_winograd(plan, winograd_size(plan), threads).split;
+  return choose_winograd(plan, winograd_kind(plan), threads).split;
 }
 
 }  // namespace thimble::simd

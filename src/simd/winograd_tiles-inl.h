@@ -8,6 +8,8 @@
 #define THIMBLE_SIMD_WINOGRAD_TILES_INL_H_
 #endif
 
+#include <hwy/cache_control.h>
+
 #include "simd/tile-inl.h"
 #include "simd/winograd.h"
 #include "simd/winograd_transforms-inl.h"
@@ -34,82 +36,153 @@ HWY_INLINE void advance(const TileGrid& grid, TilePlace& at) {
   ++at.image;
 }
 
-// Images [*, h, w, c]. Tile (i, j) of size m reads the (m + 2) x (m + 2) pixels from (m i +
-// first_row, m j + first_column) on.
+// Images [*, h, w, c]. Tile (i, j) reads the pixels from (step i + first_row, step j +
+// first_column) on.
 struct TiledImage {
   const float* data;
   int h, w, c;
   int first_row, first_column;
 };
 
-// Two rows of the transform of one vector of channels: 2 kPair - 1 and 2 kPair, or the first and
-// the last for pair 0. All rows at once would not fit registers. If kPartial, of the first `count`
-// lanes alone.
-template <int kSize, bool kPartial, int kPair>
-HWY_INLINE void transform_rows(const float* const* pixels, int channel, int count,
-                               float* HWY_RESTRICT to, ptrdiff_t point_floats) {
-  constexpr int kWidth = kSize + 2;
-  constexpr int kRows[2] = {kPair == 0 ? 0 : 2 * kPair - 1, kPair == 0 ? kWidth - 1 : 2 * kPair};
-  const F32 d;
-  Vec rows[2][kWidth];
-  THIMBLE_UNROLL
-  for (int s = 0; s < kWidth; ++s) {
-    Vec column[kWidth];
-    THIMBLE_UNROLL
-    for (int r = 0; r < kWidth; ++r) {
-      const float* const from = pixels[kWidth * r + s] + channel;
-      column[r] = kPartial ? load_first(from, count) : hn::LoadU(d, from);
+// Memory that is read later: rows of some cache lines each. It may end beyond its array, as it is
+// fetched, not read.
+struct Ahead {
+  const float* from = nullptr;
+  int64_t rows = 0;
+  ptrdiff_t pitch = 0;  // floats
+  int lines = 0;
+};
+
+// Fetches one of `parts` parts, while other values are computed.
+inline void fetch_part(const Ahead& ahead, int part, int parts) {
+  constexpr int kLine = 16;  // floats
+  const int64_t last = ahead.rows * (part + 1) / parts;
+  for (int64_t row = ahead.rows * part / parts; row < last; ++row) {
+    for (int line = 0; line < ahead.lines; ++line) {
+      hwy::Prefetch(ahead.from + row * ahead.pitch + line * kLine);
     }
-    Winograd<kSize>::template input_pair<kPair>(column, rows[0][s], rows[1][s]);
-  }
-  THIMBLE_UNROLL
-  for (int i = 0; i < 2; ++i) {
-    Vec values[kWidth];
-    Winograd<kSize>::input(rows[i], values);
-    float* const row = to + kWidth * kRows[i] * point_floats + channel;
-    THIMBLE_UNROLL
-    for (int s = 0; s < kWidth; ++s) hn::StoreU(values[s], d, row + s * point_floats);
   }
 }
 
-template <int kSize, bool kPartial>
+// `channels` channels, from `channel` on, of about the pixels that `count` tiles from `first` on
+// read: their share of the images.
+inline Ahead ahead_of_tiles(const TiledImage& image, const TileGrid& grid, int64_t first,
+                            int64_t count, int channel, int channels) {
+  const int64_t tiles = static_cast<int64_t>(grid.rows) * grid.columns;
+  const int64_t pixels = int64_t{image.h} * image.w;
+  return {image.data + first * pixels / tiles * image.c + channel, count * pixels / tiles, image.c,
+          static_cast<int>(divide_up(channels, 16))};
+}
+
+// Two rows of the transform of one vector of channels; see Winograd::input_pair. All rows at once
+// would not fit registers. If kPartial, of the first `count` lanes alone.
+template <WinogradKind kKind, bool kPartial, int kPair>
+HWY_INLINE void transform_rows(const float* const* pixels, int channel, int count,
+                               float* HWY_RESTRICT to, ptrdiff_t point_floats) {
+  using Tile = Winograd<kKind>;
+  constexpr int kInputs = Tile::kForm.inputs;
+  constexpr int kPoints = Tile::kForm.points;
+  constexpr int kRows[2] = {Tile::first_of(kPair), Tile::second_of(kPair)};
+  const F32 d;
+  Vec rows[2][kInputs];
+  THIMBLE_UNROLL
+  for (int s = 0; s < kInputs; ++s) {
+    Vec column[kInputs];
+    THIMBLE_UNROLL
+    for (int r = 0; r < kInputs; ++r) {
+      const float* const from = pixels[kInputs * r + s] + channel;
+      column[r] = kPartial ? load_first(from, count) : hn::LoadU(d, from);
+    }
+    Tile::template input_pair<kPair>(column, rows[0][s], rows[1][s]);
+  }
+  THIMBLE_UNROLL
+  for (int i = 0; i < (kRows[1] < 0 ? 1 : 2); ++i) {
+    Vec values[kPoints];
+    Tile::input(rows[i], values);
+    float* const row = to + kPoints * kRows[i] * point_floats + channel;
+    THIMBLE_UNROLL
+    for (int s = 0; s < kPoints; ++s) hn::StoreU(values[s], d, row + s * point_floats);
+  }
+}
+
+template <WinogradKind kKind, bool kPartial>
 HWY_INLINE void transform_vector(const float* const* pixels, int channel, int count,
                                  float* HWY_RESTRICT to, ptrdiff_t point_floats) {
-  transform_rows<kSize, kPartial, 0>(pixels, channel, count, to, point_floats);
-  transform_rows<kSize, kPartial, 1>(pixels, channel, count, to, point_floats);
-  if constexpr (kSize == 4) {
-    transform_rows<kSize, kPartial, 2>(pixels, channel, count, to, point_floats);
+  constexpr int kPairs = Winograd<kKind>::kPairs;
+  transform_rows<kKind, kPartial, 0>(pixels, channel, count, to, point_floats);
+  transform_rows<kKind, kPartial, 1>(pixels, channel, count, to, point_floats);
+  if constexpr (kPairs > 2) {
+    transform_rows<kKind, kPartial, 2>(pixels, channel, count, to, point_floats);
   }
+  if constexpr (kPairs > 3) {
+    transform_rows<kKind, kPartial, 3>(pixels, channel, count, to, point_floats);
+    transform_rows<kKind, kPartial, 4>(pixels, channel, count, to, point_floats);
+  }
+}
+
+// The pixels of `channel` that a tile reads; `zeros` stands in for those outside the image.
+template <WinogradKind kKind>
+inline void tile_pixels(const TiledImage& image, const TilePlace& at, int channel,
+                        const float* zeros, const float** pixels) {
+  constexpr WinogradForm kForm = winograd_form(kKind);
+  for (int i = 0; i < kForm.inputs; ++i) {
+    const int row = kForm.step * at.row + image.first_row + i;
+    const bool row_inside = row >= 0 && row < image.h;
+    for (int j = 0; j < kForm.inputs; ++j) {
+      const int column = kForm.step * at.column + image.first_column + j;
+      const bool inside = row_inside && column >= 0 && column < image.w;
+      const int64_t pixel = (at.image * image.h + row) * image.w + column;
+      *pixels++ = inside ? image.data + pixel * image.c + channel : zeros;
+    }
+  }
+}
+
+// Calls transform(t, pixels, next) for each of `count` tiles from `first` on: get(at, pixels) gives
+// the pixels of a tile; `next` are those of the tile after it, to be fetched meanwhile.
+template <int kPixels, class Get, class Transform>
+HWY_INLINE void for_each_tile(const TileGrid& grid, int64_t first, int count, const Get& get,
+                              const Transform& transform) {
+  const float* pixels[2][kPixels];
+  TilePlace at = tile_place(grid, first);
+  get(at, pixels[0]);
+  for (int t = 0; t < count; ++t) {
+    const bool more = t + 1 < count;
+    if (more) {
+      advance(grid, at);
+      get(at, pixels[(t + 1) % 2]);
+    }
+    transform(t, pixels[t % 2], pixels[(more ? t + 1 : t) % 2]);
+  }
+}
+
+template <int kPixels>
+HWY_INLINE void prefetch_pixels(const float* const* pixels, int channel) {
+  THIMBLE_UNROLL
+  for (int i = 0; i < kPixels; ++i) hwy::Prefetch(pixels[i] + channel);
 }
 
 // Channels [channel, channel + channels) of tiles [first, first + count) of all images, to [point,
 // tile, channel]: points at a distance of point_floats, tiles of pitch. zeros: as many as channels.
 // Lanes beyond the channels are written up to a whole vector, with zeros.
-template <int kSize>
+template <WinogradKind kKind>
 inline void transform_tiles(const TiledImage& image, const TileGrid& grid, int64_t first, int count,
                             int channel, int channels, const float* zeros, float* to, int pitch,
                             ptrdiff_t point_floats) {
-  constexpr int kWidth = kSize + 2;
-  TilePlace at = tile_place(grid, first);
-  for (int t = 0; t < count; ++t, to += pitch) {
-    const float* pixels[kWidth * kWidth];
-    for (int i = 0; i < kWidth; ++i) {
-      const int row = kSize * at.row + image.first_row + i;
-      const bool row_inside = row >= 0 && row < image.h;
-      for (int j = 0; j < kWidth; ++j) {
-        const int column = kSize * at.column + image.first_column + j;
-        const bool inside = row_inside && column >= 0 && column < image.w;
-        const int64_t pixel = (at.image * image.h + row) * image.w + column;
-        pixels[kWidth * i + j] = inside ? image.data + pixel * image.c + channel : zeros;
-      }
-    }
-    int c = 0;
-    for (; c + lanes() <= channels; c += lanes()) {
-      transform_vector<kSize, false>(pixels, c, lanes(), to, point_floats);
-    }
-    if (c < channels) transform_vector<kSize, true>(pixels, c, channels - c, to, point_floats);
-    advance(grid, at);
-  }
+  constexpr int kPixels = winograd_form(kKind).inputs * winograd_form(kKind).inputs;
+  for_each_tile<kPixels>(
+      grid, first, count,
+      [&](const TilePlace& at, const float** pixels)
+          HWY_ATTR { tile_pixels<kKind>(image, at, channel, zeros, pixels); },
+      [&](int t, const float* const* pixels, const float* const* next) HWY_ATTR {
+        float* const tile = to + static_cast<ptrdiff_t>(t) * pitch;
+        int c = 0;
+        for (; c + lanes() <= channels; c += lanes()) {
+          prefetch_pixels<kPixels>(next, c);
+          transform_vector<kKind, false>(pixels, c, lanes(), tile, point_floats);
+        }
+        if (c < channels)
+          transform_vector<kKind, true>(pixels, c, channels - c, tile, point_floats);
+      });
 }
 
 }  // namespace thimble::simd::HWY_NAMESPACE

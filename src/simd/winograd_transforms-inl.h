@@ -8,20 +8,32 @@
 #define THIMBLE_SIMD_WINOGRAD_TRANSFORMS_INL_H_
 #endif
 
+#include <array>
+
 #include "simd/tile-inl.h"
+#include "simd/winograd.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace thimble::simd::HWY_NAMESPACE {
 
 // With the matrices of Lavin and Gray: `input` is B^T, `weight` G, `result` A^T; of the gradients,
-// `gradient` is A and `sum` G^T. input_pair gives two values of `input`: 2 kPair - 1 and 2 kPair,
-// or the first and the last for pair 0.
-template <int kSize>
+// `gradient` is A and `sum` G^T. input_pair gives two values of `input`, those of first_of(kPair)
+// and second_of(kPair); a second one of -1 does not exist.
+template <WinogradKind kKind>
 struct Winograd;
+
+// The order of pairs where the points are 0, two or four others, and infinity.
+template <WinogradKind kKind>
+struct WinogradPairs {
+  static constexpr WinogradForm kForm = winograd_form(kKind);
+  static constexpr int kPairs = kForm.points / 2;
+  static constexpr int first_of(int pair) { return pair == 0 ? 0 : 2 * pair - 1; }
+  static constexpr int second_of(int pair) { return pair == 0 ? kForm.points - 1 : 2 * pair; }
+};
 
 // F(2, 3), with the points 0, 1, -1 and infinity.
 template <>
-struct Winograd<2> {
+struct Winograd<WinogradKind::kTwo> : WinogradPairs<WinogradKind::kTwo> {
   template <int kPair>
   static HWY_INLINE void input_pair(const Vec (&d)[4], Vec& first, Vec& second) {
     first = kPair == 0 ? hn::Sub(d[0], d[2]) : hn::Add(d[1], d[2]);
@@ -61,7 +73,7 @@ struct Winograd<2> {
 // F(4, 3), with the points 0, a, -a, b, -b and infinity. Of the points that were tried these round
 // least: 0.8e-6 of the result's norm, where 1 and 2 round 1.7e-6.
 template <>
-struct Winograd<4> {
+struct Winograd<WinogradKind::kFour> : WinogradPairs<WinogradKind::kFour> {
   static constexpr double a = 0.625, b = 1.5;
   static constexpr double aa = a * a, bb = b * b;
   // The products of a point's distances from the other points.
@@ -139,6 +151,109 @@ struct Winograd<4> {
     const Vec odd = hn::MulAdd(constant(point * point), y[3], y[1]);
     positive = hn::MulAdd(constant(point), odd, even);
     negative = hn::NegMulAdd(constant(point), odd, even);
+  }
+};
+
+// F(4, 2): F(4, 3) without the window's last weight and the point infinity.
+struct WinogradOfTwo {
+  using Four = Winograd<WinogradKind::kFour>;
+  template <int kPair>
+  static HWY_INLINE void input_pair(const Vec (&d)[5], Vec& first, Vec& second) {
+    const Vec all[6] = {d[0], d[1], d[2], d[3], d[4], d[4]};
+    Four::input_pair<kPair>(all, first, second);
+    if constexpr (kPair == 0) second = hn::Zero(F32());
+  }
+  static HWY_INLINE void input(const Vec (&d)[5], Vec (&to)[9]) {
+    Vec unused;
+    input_pair<0>(d, to[0], unused);
+    input_pair<1>(d, to[1], to[2]);
+    input_pair<2>(d, to[3], to[4]);
+  }
+  static HWY_INLINE void weight(Vec first, Vec last, Vec (&to)[6]) {
+    const Vec taps[3] = {first, last, hn::Zero(F32())};
+    Four::weight(taps, to);
+  }
+  static HWY_INLINE void result(const Vec (&m)[9], Vec (&to)[4]) {
+    const Vec all[6] = {m[0], m[1], m[2], m[3], m[4], hn::Zero(F32())};
+    Four::result(all, to);
+  }
+  static HWY_INLINE void gradient(const Vec (&y)[4], Vec (&to)[9]) {
+    Vec all[6];
+    Four::gradient(y, all);
+    THIMBLE_UNROLL
+    for (int i = 0; i < 5; ++i) to[i] = all[i];
+  }
+  static HWY_INLINE void sum(const Vec (&m)[6], Vec& first, Vec& last) {
+    const Vec all[6] = {m[0], m[1], m[2], m[3], m[4], hn::Zero(F32())};
+    Vec taps[3];
+    Four::sum(all, taps);
+    first = taps[0], last = taps[1];
+  }
+};
+
+// Five points of F(4, 2) of every other value, and the values between them.
+template <>
+struct Winograd<WinogradKind::kStrided> {
+  static constexpr WinogradForm kForm = winograd_form(WinogradKind::kStrided);
+  static constexpr int kPairs = 5;
+  static constexpr int first_of(int pair) { return std::array{0, 1, 3, 6, 8}[pair]; }
+  static constexpr int second_of(int pair) { return std::array{5, 2, 4, 7, -1}[pair]; }
+
+  template <int kPair>
+  static HWY_INLINE void input_pair(const Vec (&d)[9], Vec& first, Vec& second) {
+    const Vec even[5] = {d[0], d[2], d[4], d[6], d[8]};
+    if constexpr (kPair < 3) WinogradOfTwo::input_pair<kPair>(even, first, second);
+    if constexpr (kPair == 0) second = d[1];
+    if constexpr (kPair == 3) first = d[3], second = d[5];
+    if constexpr (kPair == 4) first = second = d[7];
+  }
+  static HWY_INLINE void input(const Vec (&d)[9], Vec (&to)[9]) {
+    const Vec even[5] = {d[0], d[2], d[4], d[6], d[8]};
+    WinogradOfTwo::input(even, to);
+    to[5] = d[1], to[6] = d[3], to[7] = d[5], to[8] = d[7];
+  }
+  static HWY_INLINE void weight(const Vec (&w)[3], Vec (&to)[6]) {
+    WinogradOfTwo::weight(w[0], w[2], to);
+    to[5] = w[1];
+  }
+  static HWY_INLINE void result(const Vec (&m)[9], Vec (&to)[4]) {
+    WinogradOfTwo::result(m, to);
+    THIMBLE_UNROLL
+    for (int i = 0; i < 4; ++i) to[i] = hn::Add(to[i], m[5 + i]);
+  }
+  static HWY_INLINE void gradient(const Vec (&y)[4], Vec (&to)[9]) {
+    WinogradOfTwo::gradient(y, to);
+    THIMBLE_UNROLL
+    for (int i = 0; i < 4; ++i) to[5 + i] = y[i];
+  }
+  static HWY_INLINE void sum(const Vec (&m)[6], Vec (&to)[3]) {
+    WinogradOfTwo::sum(m, to[0], to[2]);
+    to[1] = m[5];
+  }
+};
+
+// Results of the middle weight, and those of the other two, by F(4, 2), in turns.
+template <>
+struct Winograd<WinogradKind::kStridedAdjoint> : Winograd<WinogradKind::kStrided> {
+  static constexpr WinogradForm kForm = winograd_form(WinogradKind::kStridedAdjoint);
+
+  template <int kPair>
+  static HWY_INLINE void input_pair(const Vec (&d)[5], Vec& first, Vec& second) {
+    if constexpr (kPair < 3) WinogradOfTwo::input_pair<kPair>(d, first, second);
+    if constexpr (kPair == 0) second = d[0];
+    if constexpr (kPair == 3) first = d[1], second = d[2];
+    if constexpr (kPair == 4) first = second = d[3];
+  }
+  static HWY_INLINE void input(const Vec (&d)[5], Vec (&to)[9]) {
+    WinogradOfTwo::input(d, to);
+    THIMBLE_UNROLL
+    for (int i = 0; i < 4; ++i) to[5 + i] = d[i];
+  }
+  static HWY_INLINE void result(const Vec (&m)[9], Vec (&to)[8]) {
+    Vec other[4];
+    WinogradOfTwo::result(m, other);
+    THIMBLE_UNROLL
+    for (int i = 0; i < 4; ++i) to[2 * i] = m[5 + i], to[2 * i + 1] = other[i];
   }
 };
 

@@ -88,6 +88,15 @@ inline const ConvCase kConvCases[] = {
     {"winograd_2x2_of_two_by_two", 40, 2, 2, 40, 72, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1},
     {"winograd_2x2_two_rows", 4, 2, 30, 33, 40, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1},
     {"winograd_partial_sums", 2, 30, 29, 16, 32, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1},
+    {"winograd_strided", 4, 16, 16, 64, 70, 3, 3, 2, 2, 1, 1, 1, 1, 1, 1, 1},
+    {"winograd_strided_odd_size", 3, 31, 29, 96, 64, 3, 3, 2, 2, 1, 1, 1, 1, 1, 1, 1},
+    {"winograd_strided_channel_blocks", 1, 32, 30, 72, 140, 3, 3, 2, 2, 1, 0, 1, 0, 1, 1, 1},
+    {"winograd_strided_many_channels", 16, 8, 8, 200, 330, 3, 3, 2, 2, 1, 1, 1, 1, 1, 1, 1},
+    {"winograd_strided_cropped", 2, 32, 32, 64, 64, 3, 3, 2, 2, -1, 0, -1, 1, 1, 1, 1},
+    {"winograd_strided_wide_padding", 2, 32, 31, 64, 80, 3, 3, 2, 2, 3, -1, 3, 0, 1, 1, 1},
+    {"winograd_strided_partial_sums", 6, 60, 62, 64, 64, 3, 3, 2, 2, 1, 0, 1, 0, 1, 1, 1},
+    {"winograd_strided_even_padding", 2, 17, 31, 64, 64, 3, 3, 2, 2, 0, 0, 2, 0, 1, 1, 1},
+    {"winograd_long_sums", 3, 32, 32, 130, 64, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1},
     {"empty_batch", 0, 5, 5, 3, 4, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1},
 };
 

@@ -225,15 +225,23 @@ bool is_winograd_case(const ConvCase& shape) {
   return std::string(shape.name).starts_with("winograd");
 }
 
-TEST(conv_winograd, computes_the_cases_of_its_name_by_tiles_of_both_sizes) {
+TEST(conv_winograd, computes_the_cases_of_its_name_by_tiles_of_every_kind) {
+  using simd::WinogradKind;
   for (const ConvCase& shape : kConvCases) {
     if (!is_winograd_case(shape)) continue;
     const conv_dims d = to_dims(shape);
-    const int size = std::string(shape.name).starts_with("winograd_2x2") ? 2 : 4;
+    const std::string name(shape.name);
+    const bool strided = name.starts_with("winograd_strided");
+    const WinogradKind kind = strided                            ? WinogradKind::kStrided
+                              : name.starts_with("winograd_2x2") ? WinogradKind::kTwo
+                                                                 : WinogradKind::kFour;
+    const WinogradKind adjoint = !strided                         ? kind
+                                 : name.ends_with("even_padding") ? WinogradKind::kNone
+                                                                  : WinogradKind::kStridedAdjoint;
     simd::Workspace counter(nullptr);
-    EXPECT_EQ(simd::winograd_size(simd::plan_forward(d, counter)), size) << shape.name;
-    EXPECT_EQ(simd::winograd_size(simd::plan_adjoint(d, counter)), size) << shape.name;
-    EXPECT_EQ(simd::winograd_weights_size(d), size) << shape.name;
+    EXPECT_EQ(simd::winograd_kind(simd::plan_forward(d, counter)), kind) << name;
+    EXPECT_EQ(simd::winograd_kind(simd::plan_adjoint(d, counter)), adjoint) << name;
+    EXPECT_EQ(simd::winograd_weights_kind(d), kind) << name;
   }
 }
 
