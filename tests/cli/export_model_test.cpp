@@ -1,8 +1,14 @@
 // Models for other programs.
 #include <gtest/gtest.h>
+#include <thimble/import.h>
 #include <thimble/thimble.h>
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "cli/process.h"
+#include "ir/graph.h"
 
 namespace thimble::test::export_model_cli_test {
 namespace {
@@ -52,6 +58,39 @@ TEST(export_model, refuses_other_names_and_ops) {
     EXPECT_EQ(op.code, 1);
     EXPECT_NE(op.err.find("the op cummax"), std::string::npos) << op.err;
   }
+}
+
+TEST(export_model, writes_a_part_of_a_recipe) {
+  const TemporaryFolder folder;
+  for (const char* const name : {"vae", "unet_ddpm", "mlp"}) {
+    save_model(find_recipe(name).build(), folder / name);
+  }
+  struct Case {
+    const char* recipe;
+    const char* part;
+    std::vector<std::string> inputs;
+  };
+  const Case cases[] = {{"vae", "decoder", {"z"}},
+                        {"unet_ddpm", "denoiser", {"x", "time", "digit", "told"}}};
+  for (const Case& c : cases) {
+    for (const auto& [command, name] :
+         {std::pair{"export-tflite", "part.tflite"}, std::pair{"export-onnx", "part.onnx"}}) {
+      const Outcome made = run({command, folder / c.recipe, "--part", c.part, "-o", folder / name});
+      ASSERT_EQ(made.code, 0) << made.err;
+      std::vector<std::string> inputs;
+      for (const ir::ValueData& value : import_model(folder / name).ir().values) {
+        if (value.role == ir::Role::input) inputs.push_back(*value.name);
+      }
+      EXPECT_EQ(inputs, c.inputs) << command;
+    }
+  }
+  const Outcome whole = run({"export-tflite", folder / "unet_ddpm", "-o", folder / "m.tflite"});
+  EXPECT_EQ(whole.code, 1);
+  EXPECT_NE(whole.err.find("draw no random numbers"), std::string::npos) << whole.err;
+  const Outcome none =
+      run({"export-onnx", folder / "mlp", "--part", "decoder", "-o", folder / "m.onnx"});
+  EXPECT_EQ(none.code, 2);
+  EXPECT_NE(none.err.find("mlp has no decoder"), std::string::npos) << none.err;
 }
 
 }  // namespace
