@@ -78,7 +78,8 @@ TEST(export_model, writes_a_part_of_a_recipe) {
       const Outcome made = run({command, folder / c.recipe, "--part", c.part, "-o", folder / name});
       ASSERT_EQ(made.code, 0) << made.err;
       std::vector<std::string> inputs;
-      for (const ir::ValueData& value : import_model(folder / name).ir().values) {
+      const Graph again = import_model(folder / name);
+      for (const ir::ValueData& value : again.ir().values) {
         if (value.role == ir::Role::input) inputs.push_back(*value.name);
       }
       EXPECT_EQ(inputs, c.inputs) << command;
