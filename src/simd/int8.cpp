@@ -75,7 +75,7 @@ template <class Words>
 void convolve(int8_t* y, const int8_t* x, const int8_t* w, const int32_t* bias,
               const Int8Scratch& s, const conv_dims& d, const Int8Layout& layout,
               const Int8Result& result, parallel::ThreadPool& pool, Int8Part part) {
-  const int pixels = int8_block_pixels(d, part != Int8Part::both);
+  const int pixels = int8_block_pixels(d);
   const Int8Patch patch = int8_patch(d, pixels);
   const Int8Blocks blocks = int8_blocks(d, pixels);
   const bool is_dense = layout.column == d.k && layout.row == int64_t{d.q} * d.k;
@@ -185,7 +185,7 @@ int64_t scratch_bytes(const conv_dims& d, int threads) {
     Int8Scratch scratch{};
     Workspace counter(nullptr);
     carve_int8_weights(counter, d, unit, scratch);
-    carve_int8_pixels(counter, d, threads, false, scratch);
+    carve_int8_pixels(counter, d, threads, scratch);
     bytes = std::max(bytes, counter.bytes());
   }
   return bytes;
@@ -197,7 +197,7 @@ void run(int8_t* y, const int8_t* x, const int8_t* w, const int32_t* bias, void*
   Int8Scratch scratch{};
   Workspace own(workspace);
   carve_int8_weights(own, d, unit_of(words), scratch);
-  carve_int8_pixels(own, d, pool.threads(), false, scratch);
+  carve_int8_pixels(own, d, pool.threads(), scratch);
   HWY_DYNAMIC_DISPATCH(int8_conv_target)
   (y, x, w, bias, scratch, d, layout, result, pool, words, Int8Part::both);
 }
@@ -241,7 +241,7 @@ int64_t int8_conv_prepared_workspace_bytes(const conv_dims& d, int threads) {
   if (is_empty(d)) return 0;
   Int8Scratch scratch{};
   Workspace counter(nullptr);
-  carve_int8_pixels(counter, int8_flattened(d), threads, true, scratch);
+  carve_int8_pixels(counter, int8_flattened(d), threads, scratch);
   return counter.bytes();
 }
 
@@ -257,7 +257,7 @@ void int8_conv_prepared(int8_t* y, const int8_t* x, const void* prepared, void* 
   Workspace weights(form);
   carve_int8_weights(weights, flat, unit_of(words), scratch);
   Workspace own(workspace);
-  carve_int8_pixels(own, flat, pool.threads(), true, scratch);
+  carve_int8_pixels(own, flat, pool.threads(), scratch);
   HWY_DYNAMIC_DISPATCH(int8_conv_target)
   (y, x, nullptr, nullptr, scratch, flat, int8_layout(flat), result, pool, words, Int8Part::pixels);
 }

@@ -75,7 +75,9 @@ class Block {
       to += c.layout.row - q * c.layout.column;
     }
     // Register tiles read the last one again.
-    const auto rounded = static_cast<int>(round_up(count_, kInt8Pixels));
+    constexpr int kMostRows = 8;
+    const auto rounded =
+        std::min(static_cast<int>(round_up(count_, kInt8Pixels)), count_ + kMostRows);
     for (int m = count_; m < rounded; ++m) {
       from_[m] = from_[count_ - 1];
       to_[m] = to_[count_ - 1];

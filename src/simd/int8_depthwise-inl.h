@@ -54,9 +54,16 @@ class Depthwise {
       for (int s = 0; s < d_.s; ++s, column += layout_.column_step) {
         for (int r = 0; r < d_.r; r += Words::kUnit, to += padded_) {
           const int count = c < d_.c ? std::min(Words::kUnit, d_.r - r) : 0;
+          const int8_t* const taps = column + r * down;
+          const auto part = [&](int i)
+                                HWY_ATTR { return part_of_word<Words::kUnit>(taps[i * down], i); };
           uint32_t word = 0;
-          const int8_t* tap = column + r * down;
-          for (int i = 0; i < count; ++i, tap += down) word |= part_of_word<Words::kUnit>(*tap, i);
+          if (Words::kUnit == 4 && count >= 3) {
+            word = part(0) | part(1) | part(2);
+            if (count == 4) word |= part(3);
+          } else {
+            for (int i = 0; i < count; ++i) word |= part(i);
+          }
           *to = static_cast<int32_t>(word);
         }
       }

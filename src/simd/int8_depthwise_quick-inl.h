@@ -41,6 +41,9 @@ template <int kChannels, int kRows, int kStep, bool kFixed>
 class QuickDepthwise {
  public:
   static constexpr int kTaps = 3;  // columns of the window
+  static constexpr int kVectors = kChannels > 16 ? kChannels / 16 : 1;
+  // Whose results fill a vector.
+  static constexpr int kPixels = kVectors == 4 ? 1 : 4 / (kRows * kVectors);
 
   // words: packed weights of a row of y, stride: of a column.
   QuickDepthwise(const conv_dims& d, const Int8Scratch& s, int64_t words, int64_t stride,
@@ -56,6 +59,7 @@ class QuickDepthwise {
     load(scale_, s.scale + k);
     load(nudge_, s.nudge + k);
     from_ = s.weights + k;
+    start_from_ = s.start + k;
     words_ = words;
     stride_ = stride;
     THIMBLE_UNROLL
@@ -69,16 +73,13 @@ class QuickDepthwise {
 
   // All pixels. down, right: between rows and pixels of y.
   HWY_INLINE void run(int64_t down, int64_t right) const {
+    if constexpr (kVectors == 4) return run_wide(down, right);
     const int rows = rows_.rows;
     const int pixels = rows_.pixels;
     int column = rows_.column;
     const int8_t* lines[4];
     int64_t steps[4];
-    THIMBLE_UNROLL
-    for (int i = 0; i < 4; ++i) {
-      steps[i] = rows_.steps[i];
-      lines[i] = rows_.lines[i] + std::max(column, 0) * steps[i];
-    }
+    begin(lines, steps, column);
     __m512i window[kTaps][kVectors];
     THIMBLE_UNROLL
     for (int tap = kStep; tap < kTaps; ++tap) next_word(window[tap], lines, steps, column);
@@ -88,19 +89,6 @@ class QuickDepthwise {
     int8_t* before = nullptr;  // where the results of these sums lie
     for (int done = 0; done < pixels; done += kPixels, y += kPixels * right) {
       __m512i next[4];
-      if constexpr (kVectors == 4) {
-        next_window(window, lines, steps, column);
-        THIMBLE_UNROLL
-        for (int row = 0; row < kRows; ++row) {
-          if (row >= rows) break;
-          add_row(next, window, row);
-          if (before != nullptr) store(bytes(sums), before, down, right, kPixels, rows);
-          THIMBLE_UNROLL
-          for (int i = 0; i < 4; ++i) sums[i] = next[i];
-          before = y + row * down;
-        }
-        continue;
-      }
       THIMBLE_UNROLL
       for (int i = 0; i < kPixels; ++i) {
         next_window(window, lines, steps, column);
@@ -118,9 +106,54 @@ class QuickDepthwise {
   }
 
  private:
-  static constexpr int kVectors = kChannels > 16 ? kChannels / 16 : 1;
-  // Whose results fill a vector; of 64 channels, those of a row do.
-  static constexpr int kPixels = kVectors == 4 ? 1 : 4 / (kRows * kVectors);
+  // Of 64 channels, two pixels at a time, which share the weights that are read.
+  HWY_INLINE void run_wide(int64_t down, int64_t right) const {
+    constexpr int kAtOnce = 2;
+    constexpr int kColumns = (kAtOnce - 1) * kStep + kTaps;
+    const int rows = rows_.rows;
+    int column = rows_.column;
+    const int8_t* lines[4];
+    int64_t steps[4];
+    begin(lines, steps, column);
+    __m512i window[kColumns][kVectors];
+    THIMBLE_UNROLL
+    for (int i = kAtOnce * kStep; i < kColumns; ++i) next_word(window[i], lines, steps, column);
+    int8_t* y = rows_.y;
+    for (int left = rows_.pixels; left > 0; left -= kAtOnce, y += kAtOnce * right) {
+      THIMBLE_UNROLL
+      for (int i = 0; i < kColumns; ++i) {
+        if (i + kAtOnce * kStep >= kColumns) {
+          next_word(window[i], lines, steps, column);
+          continue;
+        }
+        THIMBLE_UNROLL
+        for (int v = 0; v < kVectors; ++v) window[i][v] = window[i + kAtOnce * kStep][v];
+      }
+      THIMBLE_UNROLL
+      for (int row = 0; row < kRows; ++row) {
+        if (row >= rows) break;
+        __m512i sums[kAtOnce][kVectors];
+        THIMBLE_UNROLL
+        for (int v = 0; v < kVectors; ++v) {
+          const __m512i start = _mm512_loadu_si512(start_from_ + v * kInt8MostLanes);
+          THIMBLE_UNROLL
+          for (int i = 0; i < kAtOnce; ++i) sums[i][v] = start;
+          THIMBLE_UNROLL
+          for (int tap = 0; tap < kTaps; ++tap) {
+            const VecI weights{
+                _mm512_loadu_si512(from_ + row * words_ + tap * stride_ + v * kInt8MostLanes)};
+            THIMBLE_UNROLL
+            for (int i = 0; i < kAtOnce; ++i) {
+              sums[i][v] =
+                  Quads::dot(VecI{sums[i][v]}, VecI{window[i * kStep + tap][v]}, weights).raw;
+            }
+          }
+        }
+        _mm512_storeu_si512(y + row * down, bytes(sums[0]));
+        if (left > 1) _mm512_storeu_si512(y + row * down + right, bytes(sums[1]));
+      }
+    }
+  }
 
   // Of 32 channels, a vector has the first half of each 16, the other one the second halves, as
   // next_word() makes them.
@@ -134,6 +167,15 @@ class QuickDepthwise {
     THIMBLE_UNROLL
     for (int i = 0; i < kVectors; ++i) v[i] = _mm512_loadu_si512(from + i * kInt8MostLanes);
     if constexpr (kVectors == 2) swap_halves(v[0], v[1]);
+  }
+
+  // Where the rows of the first column lie, and its neighbours from there.
+  HWY_INLINE void begin(const int8_t** lines, int64_t* steps, int column) const {
+    THIMBLE_UNROLL
+    for (int i = 0; i < 4; ++i) {
+      steps[i] = rows_.steps[i];
+      lines[i] = rows_.lines[i] + std::max(column, 0) * steps[i];
+    }
   }
 
   // The words of a column, and to the next one.
@@ -219,14 +261,7 @@ class QuickDepthwise {
       __m512i sum = start_[v];
       THIMBLE_UNROLL
       for (int tap = 0; tap < kTaps; ++tap) {
-        if constexpr (kVectors == 4) {
-          // Too many for registers.
-          const auto* const weights = reinterpret_cast<const __m512i*>(
-              from_ + row * words_ + tap * stride_ + v * kInt8MostLanes);
-          __asm__("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(window[tap][v]), "m"(*weights));
-        } else {
-          sum = Quads::dot(VecI{sum}, VecI{window[tap][v]}, VecI{weights_[row][tap][v]}).raw;
-        }
+        sum = Quads::dot(VecI{sum}, VecI{window[tap][v]}, VecI{weights_[row][tap][v]}).raw;
       }
       sums[v] = sum;
     }
@@ -273,7 +308,6 @@ class QuickDepthwise {
   // pixels: from this one on.
   HWY_INLINE void store(__m512i all, int8_t* y, int64_t down, int64_t right, int pixels,
                         int rows) const {
-    if constexpr (kVectors == 4) return _mm512_storeu_si512(y, all);
     const auto store_one = [&](auto part) HWY_ATTR {
       constexpr int kPart = decltype(part)::value;
       constexpr int kPixel = kPart / kRows;
@@ -303,7 +337,7 @@ class QuickDepthwise {
   bool is_bounded_;
   Finish::Bounds bounds_;
   __m512i start_[kVectors], scale_[kVectors], nudge_[kVectors];
-  const int32_t* from_;
+  const int32_t *from_, *start_from_;
   int64_t words_, stride_;
   __m512i weights_[kRows][kTaps][kVectors];
 };

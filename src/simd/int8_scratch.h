@@ -9,8 +9,8 @@
 
 namespace thimble::simd {
 
-inline constexpr int kInt8Pixels = 24;        // of a task: whole register tiles of 6 or 8 rows
-inline constexpr int kInt8MostPixels = 96;    // likewise, where weights are prepared
+inline constexpr int kInt8Pixels = 24;        // of a small task: register tiles of 6 or 8 rows
+inline constexpr int kInt8MostPixels = 192;   // of a large one
 inline constexpr int kInt8MostLanes = 16;     // of int32 in a vector of any target
 inline constexpr int kInt8DepthwiseRun = 32;  // pixels of a row whose columns are packed at once
 
@@ -115,19 +115,18 @@ inline Int8Patch int8_row_patch(const conv_dims& d) {
 }
 
 // Pixels of a task: larger blocks copy fewer pixels twice. They are small enough for several
-// threads and for the first-level cache, of which packed weights take the larger part where they
-// are not prepared.
-inline int int8_block_pixels(const conv_dims& d, bool prepared) {
+// threads and for the first-level cache.
+inline int int8_block_pixels(const conv_dims& d) {
   constexpr int64_t kMostProducts = int64_t{1} << 20;
-  const int64_t most_elements = int64_t{1} << (prepared ? 14 : 12);
+  constexpr int64_t kMostElements = int64_t{1} << 14;
   const int64_t products = int64_t{d.r} * d.s * (d.c / d.groups) * (d.k / d.groups);
   int pixels = kInt8MostPixels;
   while (pixels > kInt8Pixels &&
-         (pixels * products > kMostProducts || int8_patch(d, pixels).elements() > most_elements)) {
+         (pixels * products > kMostProducts || int8_patch(d, pixels).elements() > kMostElements)) {
     pixels -= kInt8Pixels;
   }
-  // A block of several rows copies more than one row.
-  return pixels > kInt8Pixels && d.q > kInt8Pixels ? std::min(pixels, d.q) : pixels;
+  // Whole rows: no two blocks copy what one row reads.
+  return d.q > kInt8Pixels && d.q < pixels ? pixels / d.q * d.q : pixels;
 }
 
 inline bool is_int8_depthwise(const conv_dims& d) {
@@ -231,20 +230,9 @@ inline void carve_int8_channels(Workspace& own, int64_t channels, int64_t words,
 inline void carve_int8_weights(Workspace& own, const conv_dims& d, int unit, Int8Scratch& s) {
   const bool depthwise = is_int8_depthwise(d);
   const int64_t channels = round_up(depthwise ? d.k : d.k / d.groups, kInt8MostLanes);
-  const auto words_of = [unit](const Int8Patch& patch) {
-    return patch.runs * divide_up(patch.length, unit);
-  };
-  int64_t words = 0;
-  if (depthwise) {
-    words = int8_depthwise_words(d, unit);
-  } else if (is_int8_row(d)) {
-    words = words_of(int8_row_patch(d));
-  } else {
-    // Blocks decide whether a row of a window is one run.
-    for (const bool prepared : {false, true}) {
-      words = std::max(words, words_of(int8_patch(d, int8_block_pixels(d, prepared))));
-    }
-  }
+  const Int8Patch patch = is_int8_row(d) ? int8_row_patch(d) : int8_patch(d, int8_block_pixels(d));
+  const int64_t words =
+      depthwise ? int8_depthwise_words(d, unit) : patch.runs * divide_up(patch.length, unit);
   carve_int8_channels(own, channels, words, s);
 }
 
@@ -253,8 +241,7 @@ inline void carve_int8_row(Workspace& own, int c, int k, int unit, Int8Scratch& 
   carve_int8_channels(own, round_up(k, kInt8MostLanes), divide_up(c, unit), s);
 }
 
-inline void carve_int8_pixels(Workspace& own, const conv_dims& d, int threads, bool prepared,
-                              Int8Scratch& s) {
+inline void carve_int8_pixels(Workspace& own, const conv_dims& d, int threads, Int8Scratch& s) {
   if (is_int8_depthwise(d)) {
     int64_t columns = int8_depthwise_columns(d, int8_depthwise_run(d));
     if (int8_wide_channels(d.c) > 0) {
@@ -269,7 +256,7 @@ inline void carve_int8_pixels(Workspace& own, const conv_dims& d, int threads, b
     s.pixels = own.take<int32_t>(s.worker_words);
     return;
   }
-  const int pixels = int8_block_pixels(d, prepared);
+  const int pixels = int8_block_pixels(d);
   s.worker_words = round_up(divide_up(int8_patch(d, pixels).elements(), 2), kInt8MostLanes);
   const int64_t workers = int8_blocks(d, pixels).blocks() <= 1 ? 1 : threads;
   s.pixels = own.take<int32_t>(workers * s.worker_words);
