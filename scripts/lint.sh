@@ -31,11 +31,10 @@ check "house rules" scripts/check_rules.sh
 check "formatting" formatted
 check "shell scripts" scripts_are_clean
 
-# FILES... against the compile commands of build/dev, which are of units of several files: clang-tidy
-# takes those of a file nearby, without what CMake defines for one program.
-tidy() {
-  printf '%s\n' "$@" | xargs -P "$jobs" -n 1 "clang-tidy-$(llvm_version clang-tidy)" -p build/dev \
-    --quiet --extra-arg=-Wno-unknown-warning-option '--extra-arg=-DTHIMBLE_VERSION=""' 2>/dev/null
+tidy() { # FILES..., with the commands of the units of build/dev that include them
+  python3 scripts/tidy_commands.py build/dev || return
+  printf '%s\n' "$@" | xargs -P "$jobs" -n 1 "clang-tidy-$(llvm_version clang-tidy)" -p build/dev/tidy \
+    --quiet --extra-arg=-Wno-unknown-warning-option 2>/dev/null
 }
 without_warnings() { # with the one compiler whose warnings are errors
   local version
