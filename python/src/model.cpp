@@ -8,6 +8,7 @@
 
 #include "io/safetensors/safetensors.h"
 #include "train/compile.h"
+#include "train/stored_tensor.h"
 
 namespace thimble::python {
 
@@ -110,6 +111,21 @@ void check_tensor(const exec::Store& store, const std::string& name, const Input
   const auto* const bytes = static_cast<const std::byte*>(values.data());
   static_cast<void>(
       io::packed(name, entry->type.dtype, entry->type.shape, {bytes, values.nbytes()}));
+}
+
+nb::object unpacked_tensor(const exec::Store& store, const std::string& name,
+                           const InputArray& values) {
+  const exec::Store::Entry* const entry = store.find(name);
+  const DType dtype = dtype_of(values.dtype(), name);
+  if (entry == nullptr || entry->type.dtype != DType::i4 || dtype != DType::u8 ||
+      shape_of(values) != train::packed_shape(entry->type.shape)) {
+    return nb::none();
+  }
+  std::byte* data = nullptr;
+  nb::object array = new_array(DType::i4, entry->type.shape, &data);
+  unpack(DType::i4, data, {static_cast<const std::byte*>(values.data()), values.nbytes()},
+         entry->type.shape.elements());
+  return array;
 }
 
 void set_tensor(exec::Store& store, const std::string& name, const InputArray& values) {

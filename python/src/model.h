@@ -51,6 +51,10 @@ nb::dict model_tensors(const ir::Graph& model, const exec::Store& store, nb::han
 // Throws Error where there is none of this name or the bytes are not as many, and where an element
 // is outside of a packed type's range.
 void check_tensor(const exec::Store& store, const std::string& name, const InputArray& values);
+// The elements of an i4 that a file holds two in a byte (train/stored_tensor.h), as int8; else
+// none.
+nb::object unpacked_tensor(const exec::Store& store, const std::string& name,
+                           const InputArray& values);
 // Overwrites one of them with elements of its type. Errors: as check_tensor, and where the swap
 // file fails.
 void set_tensor(exec::Store& store, const std::string& name, const InputArray& values);

@@ -266,6 +266,14 @@ void bind_predictor(nb::module_& m) {
           },
           nb::arg("name"), nb::arg("values"))
       .def(
+          "unpacked_tensor",
+          [](const PyPredictor& p, const std::string& name, const InputArray& values) {
+            return unpacked_tensor(p.store(), name, values);
+          },
+          nb::arg("name"), nb::arg("values"),
+          nb::sig("def unpacked_tensor(self, name: str, values: object) -> "
+                  "numpy.typing.NDArray[numpy.int8] | None"))
+      .def(
           "set_tensor",
           [](PyPredictor& p, const std::string& name, const InputArray& values) {
             set_tensor(p.store(), name, values);

@@ -389,6 +389,14 @@ void bind_trainer(nb::module_& m) {
           },
           nb::arg("name"), nb::arg("values"))
       .def(
+          "unpacked_tensor",
+          [](PyTrainer& t, const std::string& name, const InputArray& values) {
+            return unpacked_tensor(t.trainer.state().runner.store(), name, values);
+          },
+          nb::arg("name"), nb::arg("values"),
+          nb::sig("def unpacked_tensor(self, name: str, values: object) -> "
+                  "numpy.typing.NDArray[numpy.int8] | None"))
+      .def(
           "set_tensor",
           [](PyTrainer& t, const std::string& name, const InputArray& values) {
             const Use use(t);

@@ -70,7 +70,12 @@ def test_stored_weights_are_rounded(tmp_path: pathlib.Path) -> None:
     x = RANDOM.normal(size=(8, 6)).astype(np.float32)
     expected = tb.Predictor(graph, batch=8).predict(x)
     for dtype, tolerance in (("bf16", 0.02), ("f16", 0.003), ("i8", 0.02), ("i4", 0.3)):
-        found = tb.Predictor(tb.store_weights(graph, dtype), batch=8).predict(x)
+        stored = tb.store_weights(graph, dtype)
+        found = tb.Predictor(stored, batch=8).predict(x)
+        tb.save_model(stored, tmp_path / f"{dtype}.safetensors")
+        for again in (tb.Predictor(tb.load_model(tmp_path / f"{dtype}.safetensors"), batch=8),
+                      tb.Predictor(stored, tmp_path / f"{dtype}.safetensors", batch=8)):
+            np.testing.assert_array_equal(again.predict(x), found)
         np.testing.assert_allclose(found, expected, atol=tolerance)
         assert not np.array_equal(found, expected)
     with pytest.raises(ValueError, match="expected bf16, f16, i8 or i4"):

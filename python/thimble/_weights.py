@@ -12,6 +12,7 @@ from ._arrays import Array, as_array, whole
 
 class _HasTensors(Protocol):
     def tensors(self) -> dict[str, Array]: ...
+    def unpacked_tensor(self, name: str, values: Any) -> Array | None: ...
     def check_tensor(self, name: str, values: Array) -> None: ...
     def set_tensor(self, name: str, values: Array) -> None: ...
 
@@ -73,6 +74,9 @@ class Weights:
             )
         arrays = {name: as_array(state[name]) for name in mine if name in state}
         for name, array in arrays.items():
+            if array.dtype == np.uint8 and array.shape != mine[name].shape:  # as a model file holds an i4
+                unpacked = self._core.unpacked_tensor(name, array)
+                array = array if unpacked is None else unpacked
             if array.shape != mine[name].shape:
                 raise ValueError(
                     f"[{name}] has shape {list(mine[name].shape)}, got {list(array.shape)}"

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "ir/element.h"
+#include "train/stored_tensor.h"
 
 namespace thimble::train {
 namespace {
@@ -81,13 +82,15 @@ void check_tensor(const io::Safetensors& file, const ir::TensorType& type,
                                  " is missing; the checkpoint is of another model or optimizer, "
                                  "or was made with other parameters frozen");
   }
-  if (tensor->dtype != io::file_dtype(type.dtype) || tensor->shape != type.shape) {
+  if (!is_held(*tensor, type)) {
     throw Error(file.name(), fmt::format("the tensor {} is {}{}, the model has {}", name,
                                          to_string(tensor->dtype), to_string(tensor->shape),
                                          ir::to_string(type)));
   }
   check_contents(file, *tensor);
-  if (is_packed(type.dtype)) static_cast<void>(read_tensor(file, type, name));
+  if (is_packed(type.dtype) && !is_held_packed(*tensor, type)) {
+    static_cast<void>(read_tensor(file, type, name));
+  }
 }
 
 void check_others(const io::Safetensors& file, const std::set<std::string>& checked) {
@@ -98,9 +101,10 @@ void check_others(const io::Safetensors& file, const std::set<std::string>& chec
 
 std::vector<std::byte> read_tensor(const io::Safetensors& file, const ir::TensorType& type,
                                    const std::string& name) {
-  std::vector<std::byte> bytes(static_cast<size_t>(io::file_bytes(type.dtype, type.shape)));
-  file.load(*file.find(name), 0, bytes);
-  if (!is_packed(type.dtype)) return bytes;
+  const io::TensorView& tensor = *file.find(name);
+  std::vector<std::byte> bytes(static_cast<size_t>(io::file_bytes(tensor.dtype, tensor.shape)));
+  file.load(tensor, 0, bytes);
+  if (!is_packed(type.dtype) || is_held_packed(tensor, type)) return bytes;
   return io::packed(file.name() + ": " + name, type.dtype, type.shape, bytes);
 }
 

@@ -118,13 +118,13 @@ bool is_optional(const std::string& key) {
 
 void copy_tensor(const io::Safetensors& file, exec::Store& store, const exec::Store::Entry& entry,
                  const std::string& name) {
-  if (entry.is_mapped() && !is_packed(entry.type.dtype)) {
-    io::Safetensors::Mapped mapped = file.map(*file.find(name));
+  const io::TensorView& tensor = *file.find(name);
+  if (entry.is_mapped() && (!is_packed(entry.type.dtype) || is_held_packed(tensor, entry.type))) {
+    io::Safetensors::Mapped mapped = file.map(tensor);
     if (mapped.owner != nullptr) return store.map(entry, std::move(mapped.owner), mapped.bytes);
   }
   if (!is_packed(entry.type.dtype)) {
-    store.overwrite(entry,
-                    [&](std::span<std::byte> bytes) { file.load(*file.find(name), 0, bytes); });
+    store.overwrite(entry, [&](std::span<std::byte> bytes) { file.load(tensor, 0, bytes); });
     return;
   }
   const std::vector<std::byte> bytes = read_tensor(file, entry.type, name);
