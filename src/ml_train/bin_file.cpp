@@ -18,7 +18,9 @@ static_assert(std::endian::native == std::endian::little, "BIN files are little 
 namespace thimble::ml_train {
 namespace {
 
-constexpr char kAdamMark[] = {'a', 'd', 'a', 'm'};
+using Mark = std::array<char, 4>;
+constexpr Mark kAdamMark = {'a', 'd', 'a', 'm'};
+constexpr Mark kCodedMark = {'a', 'd', 'm', '8'};  // of adam with state_bits=8
 constexpr const char* kMoments[] = {"exp_avg", "exp_avg_sq"};
 
 template <class T>
@@ -61,10 +63,9 @@ class BinFile {
     const bool has_moments =
         model_.trainer_ && model_.optimizer_ && model_.optimizer_->getType() == "adam";
     if (has_moments) {
-      bytes.append(kAdamMark, sizeof kAdamMark);
+      bytes.append(mark().data(), mark().size());
       for (Weight* weight : trained()) {
-        for (const char* moment : kMoments)
-          append_floats(bytes, model_.weights_->read(*weight, moment));
+        for (const char* moment : kMoments) append_moment(bytes, *weight, moment);
       }
     }
     if (model_.trains_) {
@@ -87,10 +88,11 @@ class BinFile {
       read_weights(bytes);
       return;
     }
-    const size_t moments = is_adam() ? sizeof kAdamMark + moment_bytes() : 0;
     const size_t rest = bytes.size() - needed;
-    const bool has_moments = moments > 0 && rest >= moments &&
-                             std::memcmp(bytes.data() + needed, kAdamMark, sizeof kAdamMark) == 0;
+    const bool marked = is_adam() && rest >= mark().size() &&
+                        std::memcmp(bytes.data() + needed, mark().data(), mark().size()) == 0;
+    const size_t moments = marked ? mark().size() + moment_bytes() : 0;
+    const bool has_moments = marked && rest >= moments;
     const size_t counters = rest - (has_moments ? moments : 0);
     if (rest != 0 && counters != 2 * sizeof(uint32_t) && counters != 0) {
       failed(0, path + " has " + std::to_string(rest) +
@@ -99,7 +101,7 @@ class BinFile {
       return;
     }
     read_weights(bytes);
-    if (has_moments) read_moments(bytes, needed + sizeof kAdamMark);
+    if (has_moments) read_moments(bytes, needed + mark().size());
     if (counters != 0) read_counters(bytes, bytes.size() - counters, has_moments);
   }
 
@@ -119,6 +121,15 @@ class BinFile {
     to.append(reinterpret_cast<const char*>(rounded.bytes().data()), rounded.bytes().size());
   }
   [[nodiscard]] bool is_adam() const { return model_.optimizer_->getType() == "adam"; }
+  [[nodiscard]] bool is_coded() const { return model_.optimizer_->has_coded_states(); }
+  [[nodiscard]] const Mark& mark() const { return is_coded() ? kCodedMark : kAdamMark; }
+
+  void append_moment(std::string& to, const Weight& weight, const char* moment) const {
+    if (!is_coded()) return append_floats(to, model_.weights_->read(weight, moment));
+    for (const Array& array : model_.weights_->read_state(weight, moment)) {
+      to.append(reinterpret_cast<const char*>(array.bytes().data()), array.bytes().size());
+    }
+  }
 
   // A weight that layers share stands once: compiled for training where its last user stands (if it
   // is frozen its first), for inference where its first does.
@@ -142,9 +153,21 @@ class BinFile {
       if (weight->trainable) found.push_back(weight);
     return found;
   }
-  [[nodiscard]] size_t moment_bytes() const {
+  // With codes, of the trainer's arrays: there is one.
+  [[nodiscard]] size_t moment_bytes() {
+    if (is_coded() && !model_.trainer_) model_.make_trainer();
     size_t sum = 0;
-    for (const Weight* weight : trained()) sum += 2 * bytes_of(*weight);
+    for (const Weight* weight : trained()) {
+      if (!is_coded()) {
+        sum += 2 * bytes_of(*weight);
+        continue;
+      }
+      for (const char* moment : kMoments) {
+        for (const Array& array : model_.weights_->read_state(*weight, moment)) {
+          sum += array.bytes().size();
+        }
+      }
+    }
     return sum;
   }
 
@@ -172,8 +195,24 @@ class BinFile {
   void read_moments(const std::string& bytes, size_t at) {
     if (!model_.trainer_) model_.make_trainer();
     for (Weight* weight : trained()) {
-      for (const char* moment : kMoments) at = read_into(bytes, at, *weight, moment);
+      for (const char* moment : kMoments) {
+        at = is_coded() ? read_arrays(bytes, at, *weight, moment)
+                        : read_into(bytes, at, *weight, moment);
+      }
     }
+  }
+
+  size_t read_arrays(const std::string& bytes, size_t at, const Weight& weight,
+                     const std::string& state) {
+    std::vector<Array> arrays = model_.weights_->read_state(weight, state);
+    for (Array& array : arrays) {
+      std::vector<std::byte> part(array.bytes().size());
+      std::memcpy(part.data(), bytes.data() + at, part.size());
+      at += part.size();
+      array = Array::of_bytes(array.dtype(), array.shape(), std::move(part));
+    }
+    model_.weights_->write_state(weight, state, arrays);
+    return at;
   }
 
   void read_counters(const std::string& bytes, size_t at, bool has_moments) {

@@ -198,14 +198,14 @@ void ModelNode::make_trainer(const TrainerOptions& options, std::vector<std::str
 void ModelNode::remake_trainer() {
   const std::vector<std::string> names = optimizer_->states();
   const int64_t steps = trainer_->steps();
-  std::vector<std::vector<float>> states;
+  std::vector<std::vector<Array>> states;
   const auto for_each_state = [&](auto visit) {
     for (const auto& weight : weights_->all())
       for (const std::string& name : names)
         if (weight->trainable) visit(*weight, name);
   };
   for_each_state([&](Weight& weight, const std::string& name) {
-    states.push_back(weights_->read(weight, name));
+    states.push_back(weights_->read_state(weight, name));
   });
   const TrainerOptions options = trainer_options();
   const TrainerOptions before = trainer_->options();
@@ -219,7 +219,7 @@ void ModelNode::remake_trainer() {
   }
   size_t at = 0;
   for_each_state([&](Weight& weight, const std::string& name) {
-    weights_->write(weight, states[at++], name);
+    weights_->write_state(weight, name, states[at++]);
   });
   trainer_->set_steps(steps);
   if (error) std::rethrow_exception(error);

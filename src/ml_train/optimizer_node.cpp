@@ -20,13 +20,18 @@ constexpr Property kSgd[] = {{"learning_rate", Kind::real, "0.0001"}};
 constexpr Property kAdam[] = {
     {"learning_rate", Kind::real, "0.001"}, {"beta1", Kind::real, "0.9"},
     {"beta2", Kind::real, "0.999"},         {"epsilon", Kind::real, "1e-7"},
-    {"torch_ref", Kind::boolean, "false"},
+    {"torch_ref", Kind::boolean, "false"},  {"state_bits", Kind::choice, "32", "32 8"},
 };
 constexpr Property kAdamW[] = {
-    {"learning_rate", Kind::real, "0.001"}, {"beta1", Kind::real, "0.9"},
-    {"beta2", Kind::real, "0.999"},         {"epsilon", Kind::real, "1e-8"},
-    {"torch_ref", Kind::boolean, "false"},  {"weight_decay", Kind::real, "0"},
-    {"amsgrad", Kind::boolean, "false"},    {"maximize", Kind::boolean, "false"},
+    {"learning_rate", Kind::real, "0.001"},
+    {"beta1", Kind::real, "0.9"},
+    {"beta2", Kind::real, "0.999"},
+    {"epsilon", Kind::real, "1e-8"},
+    {"torch_ref", Kind::boolean, "false"},
+    {"weight_decay", Kind::real, "0"},
+    {"amsgrad", Kind::boolean, "false"},
+    {"maximize", Kind::boolean, "false"},
+    {"state_bits", Kind::choice, "32", "32 8"},
 };
 constexpr Property kRmsProp[] = {
     {"learning_rate", Kind::real, "0.001"},
@@ -185,9 +190,14 @@ thimble::Optimizer OptimizerNode::optimizer() const {
   }
   const double beta1 = props_.real("beta1");
   const double beta2 = props_.real("beta2");
+  const int64_t state_bits = has_coded_states() ? 8 : 32;
   if (type_ == "adam") {
-    return thimble::Adam{
-        .lr = lr, .beta1 = beta1, .beta2 = beta2, .epsilon = epsilon, .epsilon_hat = !torch};
+    return thimble::Adam{.lr = lr,
+                         .beta1 = beta1,
+                         .beta2 = beta2,
+                         .epsilon = epsilon,
+                         .state_bits = state_bits,
+                         .epsilon_hat = !torch};
   }
   return thimble::AdamW{.lr = lr,
                         .beta1 = beta1,
@@ -196,7 +206,13 @@ thimble::Optimizer OptimizerNode::optimizer() const {
                         .weight_decay = props_.real("weight_decay"),
                         .amsgrad = props_.boolean("amsgrad"),
                         .maximize = props_.boolean("maximize"),
+                        .state_bits = state_bits,
                         .epsilon_hat = !torch};
+}
+
+bool OptimizerNode::has_coded_states() const {
+  const bool has_key = type_ == "adam" || type_ == "adamw";
+  return has_key && props_.choice("state_bits") == "8";
 }
 
 std::vector<std::string> OptimizerNode::states() const {

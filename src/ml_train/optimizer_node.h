@@ -44,6 +44,8 @@ class OptimizerNode : public ml::train::Optimizer {
   [[nodiscard]] thimble::Optimizer optimizer() const;
   // What it keeps for each weight, by the names of thimble's states.
   [[nodiscard]] std::vector<std::string> states() const;
+  // Whether those of large weights are codes of 8 bits, with scales.
+  [[nodiscard]] bool has_coded_states() const;
   // None: the learning rate stays. Throws std::invalid_argument where two rules for it are given.
   [[nodiscard]] std::optional<Schedule> schedule() const;
   // Whether a layer's weight_decay shrinks the weight itself instead of adding to the gradient.

@@ -81,6 +81,8 @@ std::vector<float> initial_values(const Weight& w, std::mt19937& random) {
   return values;
 }
 
+constexpr const char* kScale = "_scale";  // of a state's codes, behind its name
+
 std::string in_trainer(const Weight& weight, const std::string& state) {
   return state.empty() ? weight.name : weight.name + "." + state;
 }
@@ -138,6 +140,21 @@ void WeightStore::write(Weight& weight, std::span<const float> values, const std
     trainer_->set_parameter(in_trainer(weight, state),
                             Array(weight.in_graph(values), weight.shape));
   }
+}
+
+std::vector<Array> WeightStore::read_state(const Weight& weight, const std::string& state) const {
+  const std::string name = in_trainer(weight, state);
+  std::vector<Array> arrays{trainer_->parameter(name)};
+  if (arrays[0].dtype() == DType::u8) arrays.push_back(trainer_->parameter(name + kScale));
+  return arrays;
+}
+
+void WeightStore::write_state(const Weight& weight, const std::string& state,
+                              const std::vector<Array>& arrays) {
+  ++writes_;
+  const std::string name = in_trainer(weight, state);
+  trainer_->set_parameter(name, arrays[0]);
+  if (arrays.size() > 1) trainer_->set_parameter(name + kScale, arrays[1]);
 }
 
 float* WeightStore::expose(Weight& weight) {

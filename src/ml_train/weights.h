@@ -56,6 +56,11 @@ class WeightStore {
   // "exp_avg", empty for the weight itself.
   [[nodiscard]] std::vector<float> read(const Weight& weight, const std::string& state = {}) const;
   void write(Weight& weight, std::span<const float> values, const std::string& state = {});
+  // An optimizer's state as the trainer has it, in its layout: the values or, where these are codes
+  // of 8 bits, the codes and their scales.
+  [[nodiscard]] std::vector<Array> read_state(const Weight& weight, const std::string& state) const;
+  void write_state(const Weight& weight, const std::string& state,
+                   const std::vector<Array>& arrays);
   // Grows with every write: what was computed of the weights before is out of date.
   [[nodiscard]] int64_t writes() const { return writes_; }
   // Memory that users may read and write between calls.

@@ -90,6 +90,76 @@ TEST(ml_train_files, writes_the_documented_bytes_and_reads_them) {
   EXPECT_THROW(other->load(folder / "none.bin"), std::invalid_argument);
 }
 
+// 64 numbers in, 80 out: enough weights for moments of 8 bits.
+std::unique_ptr<ml::train::Model> wide_model(const std::string& state_bits) {
+  auto model = createModel(ModelType::NEURAL_NET, {"loss=mse", "batch_size=2", "threads=1"});
+  model->addLayer(createLayer("input", {"input_shape=1:1:64"}));
+  model->addLayer(createLayer("fully_connected", {"name=fc", "unit=80"}));
+  model->setOptimizer(createOptimizer("adam", {"state_bits=" + state_bits}));
+  EXPECT_EQ(model->compile(), 0);
+  EXPECT_EQ(model->initialize(), 0);
+  return model;
+}
+
+Samples wide_samples() {
+  return {.inputs = {numbers(4 * 64, 1.0)}, .labels = {numbers(4 * 80, 2.0)}, .count = 4};
+}
+
+TEST(ml_train_files, keep_moments_of_eight_bits_as_they_are) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "model.bin";
+  auto model = wide_model("8");
+  Samples samples = wide_samples();
+  trained(*model, samples, {"epochs=3"});
+  model->save(path);
+  const std::string bytes = bytes_of(path);
+  constexpr size_t kWeights = 64 * 80 + 80;
+  constexpr size_t kCodes = 64 * 80 + 64 * 80 / 256 * 4;  // with a scale for 256 of them
+  ASSERT_EQ(bytes.size(), kWeights * 4 + 4 + 2 * kCodes + 2 * 80 * 4 + 8);
+  EXPECT_EQ(bytes.substr(kWeights * 4, 4), "adm8");
+
+  // Going on from the file, and with another batch in between, gives the bits of never having
+  // stopped.
+  auto other = wide_model("8");
+  other->load(path);
+  other->save(folder / "again.bin");
+  EXPECT_EQ(bytes_of(folder / "again.bin"), bytes);
+  Samples again = wide_samples();
+  trained(*other, again, {"epochs=3", "continue_train=true", "batch_size=4"});
+  trained(*other, again, {"epochs=5", "continue_train=true", "batch_size=2"});
+  trained(*model, samples, {"epochs=5", "continue_train=true"});
+  model->save(path);
+  other->save(folder / "again.bin");
+  EXPECT_EQ(bytes_of(folder / "again.bin"), bytes_of(path));
+  EXPECT_NE(bytes_of(path), bytes);
+
+  // The weights move as with moments of 32 bits, not quite alike.
+  auto whole = wide_model("32");
+  Samples same = wide_samples();
+  trained(*whole, same, {"epochs=5"});
+  whole->save(folder / "whole.bin");
+  const std::string exact = bytes_of(folder / "whole.bin");
+  const std::string coded = bytes_of(path);
+  double moved = 0.0;
+  double apart = 0.0;
+  for (size_t i = 0; i < kWeights; ++i) {
+    const double change = float_at(exact, 4 * i) - float_at(bytes, 4 * i);
+    const double error = float_at(coded, 4 * i) - float_at(exact, 4 * i);
+    moved += change * change;
+    apart += error * error;
+  }
+  EXPECT_GT(apart, 0.0);
+  EXPECT_LT(apart, moved / 10);
+
+  // Moments of another form are left out.
+  whole->load(path);
+  whole->save(folder / "weights.bin");
+  EXPECT_EQ(bytes_of(folder / "weights.bin").substr(0, kWeights * 4),
+            coded.substr(0, kWeights * 4));
+  EXPECT_NE(message_of([] { createOptimizer("adam", {"state_bits=16"}); }).find("state_bits"),
+            std::string::npos);
+}
+
 TEST(ml_train_files, has_a_shared_weight_once_in_its_file) {
   const TemporaryFolder folder;
   auto model = createModel(ModelType::NEURAL_NET, {"loss=mse"});
