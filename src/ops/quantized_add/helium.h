@@ -87,7 +87,7 @@ static QUANTIZED_ADD_ALONE void quantized_micro_add_inside(uint8_t* bits, const 
         "strb r0, [%[bits]], #1\n"
         "subs %[bytes], %[bytes], #1\n"
         "bne 1b\n"
-        : [bits] "+r"(bits), [a] "+l"(a), [b] "+l"(b), [bytes] "+r"(bytes)
+        : [bits] "+r"(bits), [a] "+l"(a), [b] "+l"(b), [bytes] "+&r"(bytes)
         : QUANTIZED_HELIUM_SUMMANDS(d->out.zero_point + 128)
         : "lr", "r0", "q0", "q1", "q2", "q3", "q4", "q5", "cc", "memory");
   }

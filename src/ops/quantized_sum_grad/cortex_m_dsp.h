@@ -40,7 +40,7 @@ static void quantized_sum_grad_eight(real* dsum, real* sums, const real* dy, con
         "vldmia %[factors], {s16-s23}\n"
         "1:\n"
         "vldmia %[dy], {s0-s7}\n" QUANTIZED_SUM_GRAD_ROW "vstmia %[sums], {s8-s15}\n"
-        : [dsum] "+r"(dsum), [dy] "+r"(dy), [n] "+r"(n)
+        : [dsum] "+&r"(dsum), [dy] "+&r"(dy), [n] "+&r"(n)
         : [sums] "r"(sums), [factors] "r"(factors), [step] "r"((size_t)channels * sizeof *dy)
         : "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13",
           "s14", "s15", "s16", "s17", "s18", "s19", "s20", "s21", "s22", "s23", "cc", "memory");
@@ -64,7 +64,7 @@ static void quantized_sum_grad_eight(real* dsum, real* sums, const real* dy, con
         QUANTIZED_SUM_GRAD_ROW
         "vstmia %[sums], {s8-s15}\n"
         // clang-format on
-        : [dsum] "+r"(dsum), [dy] "+r"(dy), [n] "+r"(n), [bits] "+r"(bits)
+        : [dsum] "+&r"(dsum), [dy] "+&r"(dy), [n] "+&r"(n), [bits] "+&r"(bits)
         : [sums] "r"(sums), [factors] "r"(factors), [step] "r"((size_t)channels * sizeof *dy),
           [zero] "r"(0)
         : "r3", "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12",

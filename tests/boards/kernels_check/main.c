@@ -235,6 +235,22 @@ static void elementwise(int rows, int c) {
   printf("numbers %dx%d: %08lx\n", rows, c, (unsigned long)sum);
 }
 
+/* The same of sizes that a compiler knows: one row takes as many bytes as there are rows. */
+__attribute__((flatten)) static void known_sizes(void) {
+  static const quantized_sum_grad_dims d = {128, 32};
+  static const reduce_dims over_rows = {32, 128, 1, {1, {32}, {1}}, {1, {128}, {32}}};
+  uint32_t sum = 2166136261u;
+  for (int i = 0; i < 128 * 32; ++i) dy[i] = (float)((int32_t)next_word() - 0x7fffff) * 0x1p-30F;
+  for (int i = 0; i < 128 * 4; ++i) bits[i] = (uint8_t)next_word();
+  quantized_sum_grad_ref(dx, dx + 128 * 32, dy, dy + 5, bits, &d);
+  sum = hash(sum, dx, sizeof *dx * 129 * 32);
+  quantized_sum_grad_ref(dx, dx + 128 * 32, dy, dy + 5, 0, &d);
+  sum = hash(sum, dx, sizeof *dx * 129 * 32);
+  sum_to_ref(dx, dy, &over_rows);
+  sum = hash(sum, dx, sizeof *dx * 32);
+  printf("known sizes: %08lx\n", (unsigned long)sum);
+}
+
 /* A gradient of n numbers that waits in 8 bits. */
 static void errors(int n, float largest) {
   const error_int8_dims d = {n};
@@ -361,6 +377,7 @@ int main(void) {
   elementwise(64, 8);
   elementwise(130, 16);
   elementwise(3, 13);
+  known_sizes();
   update(70, 9, 0);
   update(33, 8, 0);
   update(15, 10, 1);

@@ -65,7 +65,7 @@ static QUANTIZED_HELIUM_ROOM void quantized_helium_gather(int8_t* to, const int8
       "add %[to], %[to], %[pitch]\n"
       "subs %[count], %[count], #1\n"
       "bne 2b\n"
-      : [to] "+r"(to), [lines] "+r"(lines), [count] "+r"(count), [step] "+r"(step)
+      : [to] "+&r"(to), [lines] "+&r"(lines), [count] "+&r"(count), [step] "+&r"(step)
       : [k] "r"(k), [n] "r"(n), [pitch] "r"(pitch)
       : "lr", "r4", "r5", "q0", "q1", "cc", "memory");
 #else

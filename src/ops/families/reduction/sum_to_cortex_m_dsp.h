@@ -22,7 +22,7 @@ static void sum_to_dsp_eight(real* sums, const real* x, int stride, int n) {
       "subs %[n], %[n], #1\n"
       "bne 1b\n"
       "vstmia %[sums], {s8-s15}\n"
-      : [x] "+r"(x), [n] "+r"(n)
+      : [x] "+&r"(x), [n] "+&r"(n)
       : [sums] "r"(sums), [step] "r"((size_t)stride * sizeof *x)
       : "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13",
         "s14", "s15", "cc", "memory");
