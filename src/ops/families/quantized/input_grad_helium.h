@@ -370,8 +370,8 @@ static QUANTIZED_HELIUM_ALONE void quantized_helium_plane(real* to, int step, in
       "vstrw.32 q2, [%[to], q4]\n"
       "add %[to], %[to], %[back]\n"
       "vstrw.32 q3, [%[to], q4]\n"
-      : [to] "+&r"(to), [x0] "+&r"(x), [x1] "+&r"(x1), [x2] "+&r"(x2), [x3] "+&r"(x3), [taps] "+&r"(taps),
-        [r] "+&r"(r), [back] "+&r"(back)
+      : [to] "+&r"(to), [x0] "+&r"(x), [x1] "+&r"(x1), [x2] "+&r"(x2), [x3] "+&r"(x3),
+        [taps] "+&r"(taps), [r] "+&r"(r), [back] "+&r"(back)
       : [s] "r"(s), [steps] "r"(steps)
       : "lr", "r4", "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7", "cc", "memory");
 #else
