@@ -159,17 +159,12 @@ std::vector<conv_dims> transposed_sizes() {
   dilated.p += 2 * 5;
   dilated.q += 2 * 2;
   return {
-      transposed(1, 1, 3, 5, 1, 1, 1),
-      transposed(2, 5, 16, 19, 3, 1, 1),
-      transposed(2, 6, 35, 70, 4, 2, 1),
-      transposed(1, 20, 8, 33, 4, 2, 1),
-      transposed(1, 4, 7, 18, 2, 3, 1),
-      transposed(1, 5, 12, 36, 3, 2, 2),
-      transposed(1, 9, 130, 130, 4, 2, 130),
-      transposed(2, 5, 9, 9, 2, 3, 9),
-      transposed(1, 28, 3, 16, 5, 1, 1),
-      transposed(1, 9, 84, 84, 3, 1, 84),
-      dilated,
+      transposed(1, 1, 3, 5, 1, 1, 1),       transposed(2, 5, 16, 19, 3, 1, 1),
+      transposed(2, 6, 35, 70, 4, 2, 1),     transposed(1, 20, 8, 33, 4, 2, 1),
+      transposed(1, 4, 7, 18, 2, 3, 1),      transposed(1, 5, 12, 36, 3, 2, 2),
+      transposed(1, 9, 130, 130, 4, 2, 130), transposed(2, 5, 9, 9, 2, 3, 9),
+      transposed(1, 28, 3, 16, 5, 1, 1),     transposed(1, 9, 84, 84, 3, 1, 84),
+      transposed(1, 4, 50, 50, 6, 2, 50),    dilated,
   };
 }
 
@@ -271,6 +266,22 @@ TEST(int8_conv, gives_the_bits_of_the_reference_in_every_way) {
     }
   }
   EXPECT_GE(ways, static_cast<int>(sizes().size()) * 2 * 2 * 2 * 2);
+}
+
+// As where a layer ends in relu6, whose sums have room for the bias.
+TEST(int8_conv, keeps_to_bounds_like_the_reference) {
+  const conv_dims some[] = {image(1, 5, 84, 84, 3, 1, 84), image(2, 6, 51, 51, 3, 2, 51),
+                            image(1, 5, 9, 9, 3, 1, 9), image(1, 7, 16, 48, 3, 1, 1)};
+  for (const conv_dims& d : some) {
+    const Operands o(d, static_cast<uint32_t>(d.c), false);
+    for (const int fixed : {0, 1}) {
+      const quantized_result out{fixed, -20, -20, 31};
+      const std::vector<int8_t> right =
+          wanted<quantized_conv2d_dims>(d, o, out, -11, ref::quantized_conv2d_ref);
+      EXPECT_GT(std::count(right.begin(), right.end(), 31), 0);
+      EXPECT_GE(expect_bits(right, d, o, out, simd::int8_conv, simd::int8_conv_workspace_bytes), 4);
+    }
+  }
 }
 
 TEST(int8_conv_transpose, gives_the_bits_of_the_reference_in_every_way) {
