@@ -34,15 +34,14 @@ struct ExportModelArguments {
 
 // The whole model, or a part of its recipe.
 Graph exported_graph(const Model& model, const ExportModelArguments& options) {
-  const std::string weights = model.weights(options.checkpoint);
-  if (options.part.empty()) return model.graph_with_weights(weights);
+  if (options.part.empty()) return model.graph_with_weights(model.weights(options.checkpoint));
   const Recipe& recipe = model.settings();
   Graph (*const build)() = options.part == "decoder" ? recipe.decoder : recipe.denoiser;
   if (build == nullptr) {
     throw UsageError(Error("--part", fmt::format("{} has no {}", model.name(), options.part)));
   }
   Graph graph = build();
-  load_weights(graph, weights);
+  load_weights(graph, model.weights(options.checkpoint));
   return graph;
 }
 

@@ -330,6 +330,18 @@ def test_what_mixes_samples_is_refused(function: Callable[[Any], Any], reason: s
         tb.from_torch(Refused(function), torch.randn(2, 2, 4, 4))
 
 
+@pytest.mark.parametrize("function", [
+    torch.trunc,
+    *(lambda x, reduce=reduce, keeps=keeps: torch.scatter_reduce(
+        x, 1, x.remainder(4), x * 2, reduce=reduce, include_self=keeps)
+      for reduce in ("prod", "amax", "amin") for keeps in (True, False)),
+])
+def test_whole_numbers(function: Callable[[Any], Any]) -> None:
+    x = torch.tensor([[-3, 2, 5, -7], [4, 4, 0, 1]])
+    found = tb.Predictor(tb.from_torch(Refused(function), x), batch=2).predict(x.numpy())
+    np.testing.assert_array_equal(found, function(x).numpy())
+
+
 def test_the_page_says_how_many_there_are() -> None:
     core = core_names()
     refused = core & set(REFUSED)

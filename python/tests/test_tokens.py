@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pathlib
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -80,6 +81,21 @@ def test_samples_are_of_all_texts_and_shifted_by_one(tmp_path: pathlib.Path) -> 
         tb.token_samples(tokenizer, "a", tokens=0)
     with pytest.raises(TypeError, match="tokens must be a whole number, got 1.5"):
         tb.token_samples(tokenizer, "a", tokens=1.5)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("texts,names,error,message", [
+    (5, {}, TypeError, "texts must be a str or several, got 5"),
+    (["a", 5], {}, TypeError, "text must be a str, got 5"),
+    ("aaaa", {"label": "input_ids"}, ValueError, 'input and label are both "input_ids"'),
+    ("aaaa", {"input": 3}, TypeError, "input must be a str, got 3"),
+])
+def test_no_texts_and_names_are_refused(texts: Any, names: dict[str, Any], error: type[Exception], message: str) -> None:
+    class Letters:
+        def encode(self, text: str) -> list[int]:
+            return [ord(letter) for letter in text]
+
+    with pytest.raises(error, match=rf"\[token_samples\] {message}"):
+        tb.token_samples(Letters(), texts, tokens=1, **names)
 
 
 def test_a_model_reads_the_samples(tmp_path: pathlib.Path) -> None:

@@ -17,6 +17,8 @@ def _atan2(c: Call) -> str:
 @aten("trunc", "fix")
 def _trunc(c: Call) -> str:
     x = c.tensor("self")
+    if c.dtype.startswith(("int", "uint")):
+        return c.w("Identity", x)
     return c.w("Mul", c.w("Sign", x), c.w("Floor", c.w("Abs", x)))
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from numpy import iinfo
+
 from . import _core
 from ._aten import Call, UnsupportedError, aten
 from ._aten_shapes import _END
@@ -266,8 +268,10 @@ def _reduced(c: Call, axis: int, x: str, src: str, reduce: str, keeps: bool) -> 
     shape, sizes = c.shape("self"), c.shape("index")
     if [n for i, n in enumerate(shape) if i != axis] != [n for i, n in enumerate(sizes) if i != axis]:
         raise UnsupportedError("expected an index for every place beside the axis")
+    whole = iinfo(c.dtype) if c.dtype.startswith("int") else None
+    least, most = (-math.inf, math.inf) if whole is None else (int(whole.min), int(whole.max))
     op, joined, nothing = {
-        "prod": ("ReduceProd", "Mul", 1.0), "amax": ("ReduceMax", "Max", -math.inf), "amin": ("ReduceMin", "Min", math.inf),
+        "prod": ("ReduceProd", "Mul", 1), "amax": ("ReduceMax", "Max", least), "amin": ("ReduceMin", "Min", most),
     }[reduce]
     last = len(shape)
     # [.., places, .., source along the axis last]

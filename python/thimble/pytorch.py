@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import importlib
 import os
 import re
@@ -140,13 +141,14 @@ def _exported(torch: Any, module: Any, example: Any) -> Any:
     keywords = example if isinstance(example, dict) else {}
     arguments = () if isinstance(example, dict) else example if isinstance(example, tuple) else (example,)
     arguments, keywords = tree.tree_map(widened, (tuple(arguments), keywords))
-    shapes = tree.tree_map(dims, (arguments, keywords))
+    given = inspect.signature(module.forward).bind(*arguments, **keywords).arguments
+    shapes = tree.tree_map(dims, dict(given))
     modes = {each: each.training for each in module.modules()}
     try:
         if not module.training:
             module.train()
         return torch.export.export(
-            module, arguments, keywords, dynamic_shapes=shapes[1] if keywords else shapes[0])
+            module, arguments, keywords, dynamic_shapes=shapes)
     finally:
         for each, mode in modes.items():
             each.training = mode

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import importlib
 import os
+import reprlib
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from ._arrays import Array
-from ._check import WHOLE, require
+from ._check import TEXT, WHOLE, require
 
 NAME = "tokenizer.json"
+TEXTS = (str, bytes)
 
 
 def load_tokenizer(path: str | os.PathLike[str]) -> Any:
@@ -74,10 +76,17 @@ def token_samples(
 
     Raises ValueError where the texts have too few tokens for one sample.
     """
-    require("token_samples", tokens=(tokens, WHOLE))
+    require("token_samples", tokens=(tokens, WHOLE), input=(input, TEXT), label=(label, TEXT))
     if tokens < 1:
         raise ValueError(f"[token_samples] tokens must be at least 1, got {tokens}")
-    parts = [_numbers(tokenizer, text) for text in ([texts] if isinstance(texts, str) else texts)]
+    if input == label:
+        raise ValueError(f'[token_samples] input and label are both "{input}"; give them names of their own')
+    if not isinstance(texts, Iterable):
+        raise TypeError(f"[token_samples] texts must be a str or several, got {reprlib.repr(texts)}")
+    parts = []
+    for text in [texts] if isinstance(texts, TEXTS) else texts:
+        require("token_samples", text=(text, (TEXTS, "a str")))
+        parts.append(_numbers(tokenizer, text))
     numbers = np.concatenate(parts) if parts else np.empty(0, np.int32)
     samples = (len(numbers) - 1) // tokens
     if samples < 1:
