@@ -353,3 +353,21 @@ def test_arguments_are_checked() -> None:
         tb.from_torch("m")
     with pytest.raises(ValueError, match="an example is missing"):
         tb.from_torch(nn.Linear(1, 1))
+    with pytest.raises(TypeError, match="the example does not fit forward: too many positional arguments"):
+        tb.from_torch(nn.Linear(1, 1), (torch.zeros(2, 1), torch.zeros(2, 1)))
+
+
+def test_any_number_of_inputs() -> None:
+    class Sum(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.dense = nn.Linear(3, 2)
+
+        def forward(self, x: Any, *others: Any) -> Any:
+            return self.dense(x) - others[0] * others[1]
+
+    module, (x, y, z) = Sum(), (torch.randn(2, size) for size in (3, 2, 2))
+    graph = tb.from_torch(module, (x, y, z))
+    found = tb.Predictor(graph, batch=2).predict(
+        {"x": x.numpy(), "others_0": y.numpy(), "others_1": z.numpy()})
+    np.testing.assert_allclose(found, module(x, y, z).detach().numpy(), rtol=1e-5, atol=1e-6)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 import importlib
+import inspect
 import os
 import re
 import tempfile
@@ -141,14 +141,16 @@ def _exported(torch: Any, module: Any, example: Any) -> Any:
     keywords = example if isinstance(example, dict) else {}
     arguments = () if isinstance(example, dict) else example if isinstance(example, tuple) else (example,)
     arguments, keywords = tree.tree_map(widened, (tuple(arguments), keywords))
-    given = inspect.signature(module.forward).bind(*arguments, **keywords).arguments
+    try:
+        given = inspect.signature(module.forward).bind(*arguments, **keywords).arguments
+    except TypeError as error:
+        raise TypeError(f"[from_torch] the example does not fit forward: {error}") from None
     shapes = tree.tree_map(dims, dict(given))
     modes = {each: each.training for each in module.modules()}
     try:
         if not module.training:
             module.train()
-        return torch.export.export(
-            module, arguments, keywords, dynamic_shapes=shapes)
+        return torch.export.export(module, arguments, keywords, dynamic_shapes=shapes)
     finally:
         for each, mode in modes.items():
             each.training = mode
