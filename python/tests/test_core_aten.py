@@ -318,6 +318,7 @@ def test_it_is_refused_with_a_reason(name: str) -> None:
 @pytest.mark.parametrize("function,reason", [
     (lambda x: torch.sort(x, 0)[0], "the samples of the open batch are not sorted"),
     (lambda x: x[torch.tensor([0, 1])] + x[:1], "samples of the open batch|dimension 0|batch"),
+    (lambda x: x[x[:, 0, 0, 0].long()], "samples of the open batch are not taken by number"),
     (lambda x: x[x > 0].sum() + x, "depends on the data"),
     (lambda x: x + torch.arange(x.shape[0])[:, None, None, None], "numbers that count the samples of the open batch"),
     (lambda x: x.masked_scatter(x > 0, x * 2), "the samples of the open batch would take their values from one another"),

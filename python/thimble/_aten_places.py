@@ -123,6 +123,8 @@ def _index(c: Call) -> str:
     is_mask = str(given[0][1].meta["val"].dtype) == "torch.bool"
     if len(given) == 1 and not is_mask and not _is_count_of_samples(given[0][1]):
         axis, index = given[0]
+        if _is_open(c.shape("self")[axis]):
+            raise UnsupportedError("samples of the open batch are not taken by number")
         return c.w("Gather", c.tensor("self"), c.value(index), axis=axis)
     places = _Places(c)
     wide = places.wide(c.tensor("self"))
