@@ -89,6 +89,19 @@ def write_checkpoints(folder: Path) -> None:
     (folder / "one_epoch").write_bytes(without_checksums(whole))
 
 
+def write_packed_weights(folder: Path) -> None:
+    """The model of tests/fuzz/fuzz_packed_weights.cpp."""
+    folder.mkdir(exist_ok=True)
+    graph = tb.Graph()
+    h = graph.input("x", (4,)) @ graph.parameter("up.weight", (4, 4), tb.init.ones())
+    graph.output("y", tb.dense(h, units=3, name="down"))
+    tb.save_model(graph, folder / "plain")
+    tb.save_model(tb.store_weights(tb.load_model(folder / "plain"), "i4"), folder / "checksums")
+    (folder / "plain").unlink()
+    whole = (folder / "checksums").read_bytes()
+    (folder / "without_checksums").write_bytes(without_checksums(whole))
+
+
 def hugging_face(model_type: str, shapes: dict[str, tuple[int, ...]], **settings: object) -> bytes:
     """config.json and, behind a byte of 0, a safetensors file of zeros."""
     config = {"model_type": model_type, "vocab_size": 3, "hidden_size": 2, "num_attention_heads": 1,
@@ -255,6 +268,7 @@ def main() -> None:
     write_tokenizers(SEEDS / "tokenizer")
     write_hugging_face(SEEDS / "hugging_face")
     write_checkpoints(SEEDS / "checkpoint")
+    write_packed_weights(SEEDS / "packed_weights")
     options = {"batch": 2, "threads": 1, "seed": 1}
     for graph, more in (
         (conv, {"optimizer": "sgd:lr=0.1"}),
