@@ -54,6 +54,13 @@ std::string gradient_name(size_t i) {
   return i == 0 ? "gradients.circle" : fmt::format("gradients_{}.circle", i + 1);
 }
 
+// An earlier run with more optimizers may have left some.
+void remove_gradients_from(size_t first, const std::string& folder) {
+  std::error_code ignored;
+  for (size_t i = first; std::filesystem::remove(folder + "/" + gradient_name(i), ignored); ++i) {
+  }
+}
+
 nlohmann::ordered_json choices(const ConfigureArguments& arguments, const tflite::File& file,
                                const Configured& made) {
   const ConfigureOptions& options = arguments.options;
@@ -150,6 +157,7 @@ int run_configure(const ConfigureArguments& given) {
   for (size_t i = 0; i < made.gradients.size(); ++i) {
     write_file_of(arguments.out + "/" + gradient_name(i), made.gradients[i]);
   }
+  remove_gradients_from(made.gradients.size(), arguments.out);
   write_file_of(arguments.out + "/choices.json", json.dump(2) + "\n");
   if (arguments.json) {
     print_json(json);

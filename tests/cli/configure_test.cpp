@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <string>
@@ -54,6 +55,14 @@ TEST_F(configure, gradients_are_custom_operators_of_a_circle_file) {
   }
   EXPECT_EQ(listed[2]["optimizer"], "momentum");
   EXPECT_EQ(listed[2]["batch"], 2);
+  // Another choice leaves none of these.
+  EXPECT_EQ(run({"configure", model, "--loss", kTwoStagesLoss, "--optimizer", "adam", "--optimizer",
+                 "sgd", "--out", folder})
+                .code,
+            0);
+  EXPECT_TRUE(std::filesystem::exists(folder + "/gradients_2.circle"));
+  EXPECT_FALSE(std::filesystem::exists(folder + "/gradients_3.circle"));
+  EXPECT_FALSE(std::filesystem::exists(folder + "/gradients_4.circle"));
 }
 
 TEST_F(configure, auto_trains_what_the_budget_holds) {

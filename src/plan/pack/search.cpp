@@ -110,9 +110,9 @@ class PackSearch {
     for (; trail_.size() > mark; trail_.pop_back()) *trail_.back().first = trail_.back().second;
   }
 
-  // Solves what is left of a span when the item is placed. Where no waiting item reaches from one
-  // section into the next, spans end: every one must be solved, and none depends on another. The
-  // shortest goes first, to fail early.
+  // Solves what is left of a span when the item is placed; kNoItem: all of it, which is connected.
+  // Where no waiting item reaches from one section into the next, spans end: every one must be
+  // solved, and none depends on another. The shortest goes first, to fail early.
   bool solve_spans(int first, int last, const std::vector<int>& items, int placed) {
     steps_ += static_cast<int64_t>(items.size()) + last - first;
     if (placed == kNoItem) return solve(first, last, items);
