@@ -6,6 +6,7 @@ tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 cd "$tree"
 mkdir -p include/thimble src/ops/{flicker,glow,soft_glow}
+mkdir -p src/ops/families src/{import,recipes}
 mkdir -p src/plan/{pack,swap,guess} src/{passes,ir,exec,novel,train,io,data,eval,program} apps/thimble python/{src,thimble} cmake scripts docs
 
 printf 'namespace thimble::ops::glow_impl::HWY_NAMESPACE {\nnamespace thimble::ops {\n' \
@@ -37,7 +38,8 @@ printf 'bool glows = std::string_view(node.op->name) != "glow";\n' >apps/thimble
 printf 'const char* kOp = "soft_glow";\n' | tee src/{data,eval,program}/by_name.cpp >/dev/null
 printf '#include "parallel/thread_pool.h"\n' >python/src/pool.cpp
 printf 'const char* kName = "soft_glow";\n      .name = "soft_glow",\n' >src/ops/soft_glow/op.cpp
-printf 'auto op = ir::find_op("glow");\n' >src/ops/soft_glow/rule.h
+printf 'auto op = ir::find_op("glow");\n' |
+  tee src/ops/{soft_glow/rule.h,families/glow_sum.cpp,families/glow_cases.h,glow/test.cpp} src/{import,recipes}/by_name.cpp >/dev/null
 printf '#include "ops/families/light/light.h"\n#include <thimble/ops/glow.h>\n' >src/train/by_header.cpp
 printf 'bool glows = word == "glow" && std::string_view(op->name) == "glow";\n' >src/io/by_name.cpp
 printf 'const char* kOp = "soft_glow";\n' >python/src/by_name.cpp
@@ -69,10 +71,11 @@ src/exec/composed.cpp:1: the op glow is named outside its folder
 src/io/by_name.cpp:1: an op is named outside its folder
 src/ir/upwards.h:2: an include against the order of the layers
 src/novel/unknown.cpp:1: an include against the order of the layers
+src/ops/families/glow_sum.cpp:1: an op is looked up by its name
 src/ops/flicker: a folder of an op of one tensor has at most 4 files, of others 6
 src/ops/glow/function.cpp:2: an op's private code is outside of thimble::ops::<op>_impl
 src/ops/glow/simd.cpp:2: all of it stands in thimble::ops::glow_impl
-src/ops/soft_glow/rule.h:1: an op looks up another one by its name
+src/ops/soft_glow/rule.h:1: an op is looked up by its name
 src/ops/soft_glow: a folder of an op of one tensor has at most 4 files, of others 6
 src/passes/by_header.cpp:1: an include against the order of the layers
 src/passes/by_header.cpp:1: the op glow is named outside its folder

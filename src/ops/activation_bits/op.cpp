@@ -90,6 +90,8 @@ ir::MaskRule activation_mask(const ActivationBitsAttrs& test, double slope) {
           &activation_bits_impl::grad_op(), ir::Attrs::of(GradByBitsAttrs{slope})};
 }
 
+const OpDef& masking_op() { return activation_bits_impl::grad_op(); }
+
 }  // namespace thimble::ops
 
 THIMBLE_OP_FOLDER(activation_bits) {

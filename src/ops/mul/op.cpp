@@ -52,6 +52,12 @@ const OpDef& mul_op() {
 }  // namespace
 }  // namespace thimble::ops::mul_impl
 
+namespace thimble::ops {
+
+const OpDef& product_op() { return mul_impl::mul_op(); }
+
+}  // namespace thimble::ops
+
 THIMBLE_OP_FOLDER(mul) {
   static const OpDef* const defs[] = {&mul_op()};
   return defs;

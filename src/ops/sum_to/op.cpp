@@ -71,6 +71,12 @@ const OpDef& sum_to_op() {
 }  // namespace
 }  // namespace thimble::ops::sum_to_impl
 
+namespace thimble::ops {
+
+const OpDef& broadcast_sum_op() { return sum_to_impl::sum_to_op(); }
+
+}  // namespace thimble::ops
+
 THIMBLE_OP_FOLDER(sum_to) {
   static const OpDef* const defs[] = {&sum_to_op()};
   return defs;

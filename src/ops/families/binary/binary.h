@@ -16,6 +16,9 @@ binary_dims binary_dims_of(const Shape& a, const Shape& b, const Shape& y);
 // the result until sum_to reduces them.
 OpDef binary_op(OpDef def);
 
+// The product: the op of ops/mul.
+[[nodiscard]] const OpDef& product_op();
+
 }  // namespace thimble::ops
 
 // Declares the fast kernel that BINARY_SIMD_EXPORT defines in the folder's simd.cpp; _IN where the

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ir/rewrite.h"
+#include "ops/families/unary/activation_mask.h"
 
 namespace thimble::ops {
 
@@ -77,7 +78,6 @@ ir::Graph with_masks_at_once(const ir::Graph& graph) {
 
 ir::Graph with_masked_gradients(const ir::Graph& graph) {
   const MaskedGradient ops = quantized_input_grad_masked();
-  static const OpDef* const mask = ir::find_op("grad_by_bits");
   std::vector<int> readers(graph.values.size(), 0);
   for (const ir::Node& node : graph.nodes) {
     for (const int id : node.inputs) {
@@ -89,7 +89,7 @@ ir::Graph with_masked_gradients(const ir::Graph& graph) {
   std::map<const ir::Node*, const ir::Node*> gradients;
   std::set<const ir::Node*> inner;
   for (const ir::Node& node : graph.nodes) {
-    if (node.op != mask || node.attrs.as<GradByBitsAttrs>().slope != 0.0) continue;
+    if (node.op != &masking_op() || node.attrs.as<GradByBitsAttrs>().slope != 0.0) continue;
     const int id = node.input(0);
     const int producer = graph.data(id).producer;
     if (producer < 0 || readers[static_cast<size_t>(id)] != 1) continue;

@@ -10,7 +10,10 @@
 #include <vector>
 
 #include "ir/rewrite.h"
+#include "ops/families/binary/binary.h"
 #include "ops/families/quantized/masked.h"
+#include "ops/families/reduction/sum.h"
+#include "ops/families/unary/activation_mask.h"
 
 namespace thimble::ops {
 namespace {
@@ -35,11 +38,8 @@ class SumGradients {
 
   // Found by its sum.
   [[nodiscard]] SumGradient of(const ir::Node& sum) const {
-    static const OpDef* const add_up = ir::find_op("sum_to");
-    static const OpDef* const multiply = ir::find_op("mul");
-    static const OpDef* const mask = ir::find_op("grad_by_bits");
-    if (sum.op != add_up) return {};
-    const ir::Node* const scaled = maker(sum.input(0), multiply);
+    if (sum.op != &broadcast_sum_op()) return {};
+    const ir::Node* const scaled = maker(sum.input(0), product_op());
     if (scaled == nullptr) return {};
     const ir::TensorType& dy = graph_.type(scaled->input(0));
     const ir::TensorType& factors = graph_.type(scaled->input(1));
@@ -48,7 +48,7 @@ class SumGradients {
                       graph_.type(sum.outputs[0]).shape == factors.shape &&
                       graph_.data(scaled->input(1)).role == ir::Role::constant;
     if (!fits) return {};
-    const ir::Node* const masked = maker(scaled->input(0), mask);
+    const ir::Node* const masked = maker(scaled->input(0), masking_op());
     const bool joins = masked != nullptr && readers_[static_cast<size_t>(scaled->input(0))] == 1 &&
                        masked->attrs.as<GradByBitsAttrs>().slope == 0.0;
     return {joins ? masked : nullptr, scaled, &sum};
@@ -56,11 +56,11 @@ class SumGradients {
 
  private:
   // The node of this op that makes a value, or null.
-  [[nodiscard]] const ir::Node* maker(int id, const OpDef* op) const {
+  [[nodiscard]] const ir::Node* maker(int id, const OpDef& op) const {
     const int producer = graph_.data(id).producer;
     if (producer < 0) return nullptr;
     const ir::Node& node = graph_.nodes[static_cast<size_t>(producer)];
-    return node.op == op ? &node : nullptr;
+    return node.op == &op ? &node : nullptr;
   }
 
   const ir::Graph& graph_;

@@ -18,4 +18,7 @@ int64_t sum_workspace(const ir::Params& params, int threads);
 void sum_simd(float* y, const float* x, void* workspace, const reduce_dims* d,
               parallel::ThreadPool& pool);
 
+// The sum over broadcast axes: the op of ops/sum_to.
+[[nodiscard]] const OpDef& broadcast_sum_op();
+
 }  // namespace thimble::ops

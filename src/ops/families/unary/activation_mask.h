@@ -11,4 +11,7 @@ namespace thimble::ops {
 // test, else slope * dy, and 0 where the slope is 0.
 [[nodiscard]] ir::MaskRule activation_mask(const ActivationBitsAttrs& test, double slope = 0.0);
 
+// The gradient op that reads such a bit mask: the op grad_by_bits of ops/activation_bits.
+[[nodiscard]] const OpDef& masking_op();
+
 }  // namespace thimble::ops
