@@ -357,6 +357,60 @@ def test_arguments_are_checked() -> None:
         tb.from_torch(nn.Linear(1, 1), (torch.zeros(2, 1), torch.zeros(2, 1)))
 
 
+class Keywords(nn.Module):
+    """What callers name, as the models of transformers take it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.dense = nn.Linear(3, 2)
+
+    def forward(self, *rows: Any, **named: Any) -> Any:
+        y = self.dense(rows[0] if rows else named["x"])
+        return y * named["gate"] if "gate" in named else y - named.get("shift", 0.5)
+
+
+@pytest.mark.parametrize("example,kwargs,names", [
+    ({"x": 3}, None, ["x"]),
+    ({"x": 3, "gate": 2}, None, ["x", "gate"]),
+    ((3,), {"gate": 2}, ["rows_0", "gate"]),
+    (3, {"shift": 2.0}, ["rows_0"]),
+    (None, {"gate": 2, "x": 3}, ["gate", "x"]),
+])
+def test_keywords_of_a_forward_that_takes_any(example: Any, kwargs: Any, names: list[str]) -> None:
+    module = Keywords()
+
+    def filled(sizes: Any) -> Any:
+        return torch.utils._pytree.tree_map(lambda n: torch.randn(1, n) if isinstance(n, int) else n, sizes)
+
+    graph = tb.from_torch(module, filled(example), filled(kwargs))
+    assert "forward" not in vars(module)
+    trainer = tb.Trainer(tb.adapt(graph, loss="mse"), optimizer=tb.SGD(lr=0.1), batch=4)
+    data = {name: torch.randn(4, 2 if name == "gate" else 3) for name in names}
+    rows = [x for name, x in data.items() if name == "rows_0"]
+    named = {name: x for name, x in data.items() if name != "rows_0"}
+    settings = {name: x for name, x in (kwargs or {}).items() if isinstance(x, float)}
+    y = torch.randn(4, 2)
+    loss = functional.mse_loss(module(*rows, **named, **settings), y)
+    loss.backward()
+    found = trainer.step({**{name: x.numpy() for name, x in data.items()}, "label": y.numpy()}).loss
+    np.testing.assert_allclose(found, loss.item(), **LOSS)
+    tb.to_torch(trainer, fresh := Keywords(), filled(example), filled(kwargs))
+    expected = module.dense.weight - 0.1 * module.dense.weight.grad
+    np.testing.assert_allclose(fresh.dense.weight.detach(), expected.detach(), **WEIGHTS)
+
+
+def test_keywords_that_do_not_fit() -> None:
+    x = torch.zeros(2, 3)
+    with pytest.raises(TypeError, match="leave out kwargs, or give a tuple"):
+        tb.from_torch(Keywords(), {"x": x}, {"gate": x})
+    with pytest.raises(TypeError, match="kwargs must be a dictionary of forward's keywords, got list"):
+        tb.from_torch(Keywords(), x, [x])
+    with pytest.raises(TypeError, match="missing a required argument: 'input'; a dictionary is taken as keywords"):
+        tb.from_torch(nn.Linear(3, 1), {})
+    with pytest.raises(TypeError, match="unexpected keyword argument 'gate'"):
+        tb.from_torch(nn.Linear(3, 1), x, {"gate": x})
+
+
 def test_any_number_of_inputs() -> None:
     class Sum(nn.Module):
         def __init__(self) -> None:

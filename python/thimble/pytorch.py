@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import importlib
 import inspect
 import os
 import re
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -27,7 +29,7 @@ Layout = tuple[str, tuple[int, ...], tuple[int, ...]]
 _LAYOUTS: WeakKeyDictionary[Any, dict[str, Layout]] = WeakKeyDictionary()
 
 
-def from_torch(module: Any, example: Any = None) -> Graph:
+def from_torch(module: Any, example: Any = None, kwargs: Mapping[str, Any] | None = None) -> Graph:
     """The graph of a torch.nn.Module, with its weights: what torch.export records of forward, ready to
     be trained. Images are [N, H, W, C] at inputs and outputs, parameters have the module's names, and
     dimension 0 of every input is the open batch. Batch norms keep their running statistics and dropout
@@ -40,6 +42,7 @@ def from_torch(module: Any, example: Any = None) -> Graph:
         module: of float32 weights; or a torch.export.ExportedProgram with a dynamic batch
         example: the arguments of forward: a tensor, a tuple, or a dictionary by name; a batch of one
             will do
+        kwargs: keywords of forward beside a tensor or a tuple; forward may take them as **kwargs
 
     Raises ValueError naming each ATen operator that thimble does not import, with the line and the
     submodule that call it.
@@ -49,7 +52,7 @@ def from_torch(module: Any, example: Any = None) -> Graph:
     if isinstance(module, torch.export.ExportedProgram):
         program = module
     elif isinstance(module, torch.nn.Module):
-        program = _exported(torch, module, example)
+        program = _exported(torch, module, example, kwargs)
     else:
         raise TypeError(f"[from_torch] module must be a torch.nn.Module, got {name}")
     table = torch.export.default_decompositions()
@@ -68,7 +71,8 @@ def from_torch(module: Any, example: Any = None) -> Graph:
     return graph
 
 
-def to_torch(model: Trainer | Predictor | Graph | str | os.PathLike[str], module: Any, example: Any = None) -> None:
+def to_torch(model: Trainer | Predictor | Graph | str | os.PathLike[str], module: Any, example: Any = None,
+             kwargs: Mapping[str, Any] | None = None) -> None:
     """Copies weights and running statistics back into the module that from_torch made a graph of. The
     counters num_batches_tracked of batch norms stay as they are: thimble does not count batches.
     PyTorch reads them only where momentum is None.
@@ -76,16 +80,16 @@ def to_torch(model: Trainer | Predictor | Graph | str | os.PathLike[str], module
     Args:
         model: a Trainer, a Predictor, a graph with weights, or a model file or checkpoint
         module: the module, or another one of the same class and sizes together with an example
-        example: as for from_torch
+        example, kwargs: as for from_torch
 
     Raises ValueError where the module was not imported, or a weight has another shape: that of a head
     that was replaced, say.
     """
     torch = _torch("to_torch")
-    if example is not None or module not in _LAYOUTS:
-        if example is None:
+    if example is not None or kwargs or module not in _LAYOUTS:
+        if example is None and not kwargs:
             raise ValueError("[to_torch] the module was not given to from_torch: give an example, too")
-        from_torch(module, example)
+        from_torch(module, example, kwargs)
     if isinstance(model, Graph):
         with tempfile.TemporaryDirectory() as folder:
             save_model(model, os.path.join(folder, "model.safetensors"))
@@ -124,9 +128,9 @@ def _torch(where: str) -> Any:
         raise ImportError(f"[{where}] PyTorch is not installed: pip install torch") from error
 
 
-def _exported(torch: Any, module: Any, example: Any) -> Any:
+def _exported(torch: Any, module: Any, example: Any, kwargs: Mapping[str, Any] | None) -> Any:
     """The module as in training, its batch left open."""
-    if example is None:
+    if example is None and not kwargs:
         raise ValueError("[from_torch] an example is missing: the arguments of forward")
     tree = torch.utils._pytree
 
@@ -138,22 +142,59 @@ def _exported(torch: Any, module: Any, example: Any) -> Any:
     def dims(x: Any) -> Any:
         return {0: torch.export.Dim.AUTO} if isinstance(x, torch.Tensor) and x.dim() > 0 else None
 
-    keywords = example if isinstance(example, dict) else {}
-    arguments = () if isinstance(example, dict) else example if isinstance(example, tuple) else (example,)
+    if kwargs is not None and not isinstance(kwargs, Mapping):
+        raise TypeError(f"[from_torch] kwargs must be a dictionary of forward's keywords, got {type(kwargs).__name__}")
+    if isinstance(example, dict) and kwargs:
+        raise TypeError("[from_torch] the example is a dictionary of keywords: leave out kwargs, or give a tuple")
+    keywords = {**(example if isinstance(example, dict) else {}), **(kwargs or {})}
+    arguments = () if isinstance(example, dict) or example is None else (
+        example if isinstance(example, tuple) else (example,))
     arguments, keywords = tree.tree_map(widened, (tuple(arguments), keywords))
-    try:
-        given = inspect.signature(module.forward).bind(*arguments, **keywords).arguments
-    except TypeError as error:
-        raise TypeError(f"[from_torch] the example does not fit forward: {error}") from None
-    shapes = tree.tree_map(dims, dict(given))
     modes = {each: each.training for each in module.modules()}
+    with _named_keywords(module, keywords) as signature:
+        try:
+            given = signature.bind(*arguments, **keywords).arguments
+        except TypeError as error:
+            hint = "; a dictionary is taken as keywords, one that is an argument stands in a tuple" if (
+                isinstance(example, dict)) else ""
+            raise TypeError(f"[from_torch] the example does not fit forward: {error}{hint}") from None
+        shapes = tree.tree_map(dims, dict(given))
+        try:
+            if not module.training:
+                module.train()
+            return torch.export.export(module, arguments, keywords, dynamic_shapes=shapes)
+        finally:
+            for each, mode in modes.items():
+                each.training = mode
+
+
+@contextlib.contextmanager
+def _named_keywords(module: Any, keywords: Mapping[str, Any]) -> Iterator[inspect.Signature]:
+    """The signature of forward, in which each keyword has a parameter of its own. torch.export takes no open dimensions for
+    those that come by way of **kwargs."""
+    forward = module.forward
+    signature = inspect.signature(forward)
+    parameters = list(signature.parameters.values())
+    extra = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in keywords
+             if name not in signature.parameters]
+    if not extra or parameters[-1].kind is not inspect.Parameter.VAR_KEYWORD:
+        yield signature
+        return
+
+    @functools.wraps(forward)
+    def named(*arguments: Any, **given: Any) -> Any:
+        return forward(*arguments, **given)
+
+    signature = signature.replace(parameters=[*parameters[:-1], *extra])
+    named.__signature__ = signature  # type: ignore[attr-defined]
+    before = vars(module).get("forward")
+    module.forward = named
     try:
-        if not module.training:
-            module.train()
-        return torch.export.export(module, arguments, keywords, dynamic_shapes=shapes)
+        yield signature
     finally:
-        for each, mode in modes.items():
-            each.training = mode
+        del module.forward
+        if before is not None:
+            module.forward = before
 
 
 class _Names(dict[Any, str]):
