@@ -48,7 +48,7 @@ class Planned {
                            .input_pipeline_bytes = 1,
                            .threads = 1};
     CompiledTraining compiled(graph, options,
-                              {.samples = batch, .test_samples = batch, .plain_kernels = true});
+                              {.samples = batch, .test_samples = batch, .reference_kernels = true});
     peak_bytes_ = compiled.plan().planned_peak_bytes;
     trainer_ = std::make_unique<Trainer>(std::move(compiled));
     training_ = {optimizer, batch,

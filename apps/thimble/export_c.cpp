@@ -41,7 +41,6 @@ void check_settings(const TrainerOptions& options) {
   if (options.saved_activations != DType::f32) {
     refuse("--saved-activations", "of 16 bits have no C kernels; leave it out");
   }
-  if (options.swap == Swap::always) refuse("--swap", "always: a device has no swap file");
 }
 
 int64_t ram_bytes(const emit::Sizes& sizes) { return sizes.arena_bytes + sizes.state_bytes; }
@@ -164,6 +163,10 @@ void add_export_c(CLI::App& app, Action& action) {
   CLI::App* command =
       app.add_subcommand("export-c", "Write a model's training step and predictions as C99 source");
   arguments->setup.add_to(*command);
+  // Sources run the reference kernels on one thread, and a device has no swap file.
+  for (const char* const none : {"--threads", "--reference-kernels", "--swap", "--swap-dir"}) {
+    command->remove_option(command->get_option(none));
+  }
   command
       ->add_option("--weights", arguments->weights,
                    "checkpoint or model file whose weights the training begins with [those of the "

@@ -45,7 +45,7 @@ Exported::Exported(const Graph& graph, const TrainerOptions& options, const std:
   const CompileFor wanted{.samples = options.batch,
                           .test_samples = options.batch,
                           .predict = !graph.ir().outputs.empty(),
-                          .plain_kernels = true,
+                          .reference_kernels = true,
                           .name = name};
   CompiledTraining compiled(graph, options, wanted);
   planned_peak_bytes_ = compiled.plan().planned_peak_bytes;

@@ -23,7 +23,7 @@ struct CompileFor {
   bool predict = false;      // whether to predict outputs, too
   // Run the reference kernels alone, whose bits C sources have, as the option reference_kernels
   // of the training does.
-  bool plain_kernels = false;
+  bool reference_kernels = false;
   // For the command line; all may be left out.
   std::string name;    // of the model
   std::string recipe;  // of whose data it is

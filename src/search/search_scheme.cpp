@@ -237,7 +237,7 @@ class Searching {
     training.threads = 1;
     training.swap = Swap::never;
     training.input_pipeline_bytes = 1;
-    const CompileFor device{.plain_kernels = true};
+    const CompileFor device{.reference_kernels = true};
     return train::State(graph_.ir(), training, nullptr, &device).plan();
   }
 

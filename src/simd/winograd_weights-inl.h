@@ -159,8 +159,7 @@ inline void run_winograd_weights(const WinogradWeightJob& job,
   const conv_dims& d = job.d;
   const TiledImage image{job.x, d.h, d.w, d.c, -d.pad_top, -d.pad_left};
   std::fill_n(scratch.zeros, std::max(job.split.in_channels, job.split.out_channels), 0.0F);
-  int64_t tile = job.first;
-  do {  // runs once even without tiles, to set the sums to zero
+  for (int64_t tile = job.first; tile < job.last; tile += job.split.block_tiles) {
     const auto count = static_cast<int>(std::min<int64_t>(job.split.block_tiles, job.last - tile));
     transform_tiles<kKind>(
         image, job.split.grid, tile, count, job.channel, job.channels, scratch.zeros,
@@ -187,8 +186,7 @@ inline void run_winograd_weights(const WinogradWeightJob& job,
       winograd_weight_products<kKind>(block, count, tile > job.first, scratch, inputs, gradients);
       if (tile + count == job.last) winograd_weight_results<kKind>(block, scratch);
     }
-    tile += job.split.block_tiles;
-  } while (tile < job.last);
+  }
 }
 
 // partial_sums: split.partials - 1 gradients of as many weights as dw; scratch: the bytes of

@@ -45,7 +45,7 @@ inline WinogradWeightScratch carve_winograd_weight_scratch(Workspace& workspace,
 }
 
 // As many partial sums as the direct algorithm has, but few enough to keep their cost small, and no
-// more than give threads enough tasks beside those of the channels.
+// more than give threads enough tasks beside those of the channels. Each sum has tiles.
 inline int winograd_partials(const conv_dims& d, int64_t tiles) {
   constexpr int64_t kWantedTasks = 16;
   const int64_t blocks = divide_up(whole_group_in(d), 64) * divide_up(d.k, 32);

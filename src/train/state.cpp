@@ -96,7 +96,7 @@ State::State(ir::Graph graph, const TrainerOptions& wanted, Memos* memos, const 
       schedule(wanted.schedule ? *wanted.schedule
                                : Schedule::constant(wanted.optimizer.learning_rate())),
       runner(wanted.threads,
-             !wanted.reference_kernels && (file == nullptr || !file->plain_kernels)),
+             !wanted.reference_kernels && (file == nullptr || !file->reference_kernels)),
       indices(index_checks(model)),
       own_momentum(wanted.optimizer.momentum()) {
   if (options.scheme) options.scheme = chosen_channels(*original, options);

@@ -138,6 +138,19 @@ TEST(cli_export_c, refuses_what_has_no_c_source) {
   EXPECT_THAT(outcome.err, HasSubstr("--precision"));
 }
 
+TEST(cli_export_c, does_not_take_options_that_change_no_source) {
+  const TemporaryFolder folder;
+  const std::vector<std::vector<std::string>> options{
+      {"--reference-kernels"}, {"--threads", "1"}, {"--swap", "auto"}, {"--swap-dir", "."}};
+  for (const std::vector<std::string>& option : options) {
+    std::vector<std::string> words{"export-c", "lenet5", "--out", folder / "c"};
+    words.insert(words.end(), option.begin(), option.end());
+    const Outcome outcome = run(words);
+    EXPECT_EQ(outcome.code, 2) << option[0];
+    EXPECT_THAT(outcome.err, HasSubstr(option[0]));
+  }
+}
+
 TEST(cli_export_c, keeps_a_budget_or_refuses_it) {
   const TemporaryFolder folder;
   const std::string out = folder / "c";

@@ -15,6 +15,7 @@
 
 #include "cli/export_c.h"
 #include "cli/two_stages_model.h"
+#include "harness/given_data.h"
 #include "import/tflite/file.h"
 #include "io/atomic_file.h"
 #include "io/safetensors/safetensors.h"
@@ -72,7 +73,7 @@ Engine engine_of(const std::string& model, const std::string& optimizer, const S
       .optimizer = Optimizer::parse(optimizer, Optimizer(SGD{})), .batch = kBatch, .threads = 1};
   options.optimizer = options.optimizer.with_learning_rate(rate);
   Trainer trainer(CompiledTraining(
-      graph, options, {.samples = kBatch, .test_samples = kBatch, .plain_kernels = true}));
+      graph, options, {.samples = kBatch, .test_samples = kBatch, .reference_kernels = true}));
   std::string name;
   Shape shape;
   for (const ir::ValueData& value : graph.ir().values) {
@@ -212,10 +213,8 @@ TEST_F(two_stages, train_a_part_within_a_budget) {
 }
 
 TEST_F(two_stages, train_a_model_of_onert_micro) {
-  const char* const data = std::getenv("THIMBLE_DATA");
-  const std::string model =
-      std::string(data == nullptr ? "" : data) + "/models/circle/simple_mnist.circle";
-  if (data == nullptr || !std::ifstream(model)) GTEST_SKIP() << "no " << model;
+  const std::string model = test::given_data("models/circle/simple_mnist.circle");
+  if (model.empty()) GTEST_SKIP() << "set THIMBLE_DATA to a folder with models/circle";
   expect_equal_bits(model, {"--memory-budget", "32KiB"}, {"*"}, 11 * 11, 2,
                     "serving_default_keras_tensor:0");
 }

@@ -1,10 +1,10 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "data/gzip_of.h"
 #include "data/test_files.h"
+#include "harness/given_data.h"
 
 namespace thimble::data::mnist_test {
 namespace {
@@ -74,13 +74,11 @@ TEST(mnist, refuses_images_of_another_size) {
   EXPECT_THAT(error_of([&] { (void)mnist(folder.path()); }), HasSubstr("[32, 32, 1]"));
 }
 
-// The folder with the real data, which is not part of the project.
-const char* data_folder() { return std::getenv("THIMBLE_DATA"); }
-
 TEST(mnist, reads_the_real_set) {
-  if (data_folder() == nullptr) GTEST_SKIP() << "set THIMBLE_DATA to a folder with mnist/";
+  const std::string folder = test::given_data("mnist");
+  if (folder.empty()) GTEST_SKIP() << "set THIMBLE_DATA to a folder with mnist/";
   for (const Split split : {Split::train, Split::test}) {
-    const Dataset set = mnist(data_folder(), split);
+    const Dataset set = mnist(folder, split);
     ASSERT_GE(set.size(), 10000);
     std::vector<int64_t> histogram(10);
     double sum = 0;
@@ -102,10 +100,8 @@ TEST(mnist, reads_the_real_set) {
 }
 
 TEST(dat_records, reads_the_real_records) {
-  const std::string path = data_folder() == nullptr
-                               ? ""
-                               : std::string(data_folder()) + "/mnist/nntrainer_mnist_1000.dat";
-  if (!std::filesystem::exists(path)) {
+  const std::string path = test::given_data("mnist/nntrainer_mnist_1000.dat");
+  if (path.empty()) {
     GTEST_SKIP() << "set THIMBLE_DATA to a folder with mnist/nntrainer_mnist_1000.dat";
   }
   const Dataset set = dat_records(path);

@@ -5,10 +5,9 @@
 #include <thimble/predictor.h>
 
 #include <cmath>
-#include <cstdlib>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "harness/given_data.h"
 #include "import/tflite/reader.h"
 #include "io/atomic_file.h"
 
@@ -33,13 +32,6 @@ std::vector<int8_t> generated(uint32_t state, int64_t count) {
     byte = static_cast<int8_t>(state >> 24U);
   }
   return bytes;
-}
-
-// Folder of models of this kind, or empty.
-std::string folder_of(const char* kind) {
-  const char* const data = std::getenv("THIMBLE_DATA");
-  const std::string folder = std::string(data == nullptr ? "" : data) + "/models/" + kind;
-  return data != nullptr && std::filesystem::exists(folder) ? folder : "";
 }
 
 // Compares a network's operators with its goldens; returns how many.
@@ -75,7 +67,7 @@ size_t compare(const std::string& path) {
 class tflite_goldens : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(tflite_goldens, are_equal_operator_by_operator) {
-  const std::string folder = folder_of("tflite");
+  const std::string folder = test::given_data("models/tflite");
   if (folder.empty()) GTEST_SKIP() << "set THIMBLE_DATA to a folder with models/tflite";
   EXPECT_GE(compare(folder + "/" + GetParam()), 20U);
 }
@@ -86,7 +78,7 @@ INSTANTIATE_TEST_SUITE_P(, tflite_goldens,
                          [](const auto& info) { return std::string(info.param); });
 
 TEST(circle_goldens, have_equal_values) {
-  const std::string folder = folder_of("circle");
+  const std::string folder = test::given_data("models/circle");
   if (folder.empty()) GTEST_SKIP() << "set THIMBLE_DATA to a folder with models/circle";
   const json golden = json::parse(io::read_file(folder + "/simple_mnist.golden.json", 1 << 20));
   const tflite::File file = tflite::File::read(folder + "/simple_mnist.circle");

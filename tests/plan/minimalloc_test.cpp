@@ -1,9 +1,7 @@
 // The public problems of MiniMalloc, each at its best known peak.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
-
+#include "harness/given_data.h"
 #include "io/atomic_file.h"
 #include "io/pack_csv/pack_csv.h"
 #include "plan/pack/pack.h"
@@ -21,10 +19,8 @@ struct Known {
 class minimalloc : public ::testing::TestWithParam<Known> {};
 
 TEST_P(minimalloc, is_packed_at_the_best_known_peak) {
-  const char* data = std::getenv("THIMBLE_DATA");
-  const std::string path =
-      std::string(data == nullptr ? "" : data) + "/minimalloc/" + GetParam().file;
-  if (data == nullptr || !std::filesystem::exists(path)) {
+  const std::string path = test::given_data(std::string("minimalloc/") + GetParam().file);
+  if (path.empty()) {
     GTEST_SKIP() << "set THIMBLE_DATA to a folder that holds minimalloc/" << GetParam().file;
   }
   constexpr size_t kMostBytes = size_t{1} << 20;

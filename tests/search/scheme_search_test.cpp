@@ -292,7 +292,7 @@ TEST(search_scheme, finds_the_best_of_all) {
       training.threads = 1;
       training.swap = Swap::never;
       training.input_pipeline_bytes = 1;
-      const Plan plan = CompiledTraining(trained(), training, {.plain_kernels = true}).plan();
+      const Plan plan = CompiledTraining(trained(), training, {.reference_kernels = true}).plan();
       return plan.planned_peak_bytes - plan.read_only_bytes - plan.constant_bytes -
              plan.constant_padding_bytes;
     };

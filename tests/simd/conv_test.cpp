@@ -245,6 +245,25 @@ TEST(conv_winograd, computes_the_cases_of_its_name_by_tiles_of_every_kind) {
   }
 }
 
+// A sum without tiles would never be set to zero.
+TEST(conv_winograd, every_partial_sum_of_a_weight_grad_has_tiles) {
+  int most = 0;
+  for (int n = 0; n < 5; ++n) {
+    for (int size = 1; size < 130; ++size) {
+      for (const int stride : {1, 2}) {
+        const ConvCase shape{"", n, size, size, 64, 32, 3, 3, stride, stride, 1, 1, 1, 1, 1, 1, 1};
+        const conv_dims d = to_dims(shape);
+        const simd::WinogradKind kind = simd::winograd_weights_kind(d);
+        if (kind == simd::WinogradKind::kNone) continue;
+        const simd::WinogradWeightSplit split = simd::split_winograd_weights(d, kind, 1);
+        EXPECT_LT((split.partials - 1) * split.tiles, split.grid.count) << n << " " << size;
+        most = std::max(most, split.partials);
+      }
+    }
+  }
+  EXPECT_GE(most, 8);
+}
+
 TEST(conv_winograd, weight_grad_of_some_input_channels_has_the_bits_of_all) {
   for (const ConvCase& shape : kConvCases) {
     if (!is_winograd_case(shape)) continue;

@@ -473,7 +473,8 @@ TEST(scheme, of_mcunet_fits_a_microcontroller) {
   constexpr int64_t kBiases = 4442;  // of the convolutions 23 to 42
   for (const bool plain : {false, true}) {
     const CompiledTraining compiled(
-        graph, options, {.samples = 1, .test_samples = 1, .predict = true, .plain_kernels = plain});
+        graph, options,
+        {.samples = 1, .test_samples = 1, .predict = true, .reference_kernels = plain});
     const Plan& sparse = compiled.plan();
     EXPECT_EQ(sparse.trained_parameters, 144 * 12 + 192 * 24 + 240 * 24 + kBiases);
     // What changes; constants and frozen parameters lie in flash.
