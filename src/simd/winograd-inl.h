@@ -68,19 +68,22 @@ inline ptrdiff_t winograd_tap(const ConvPlan& plan, int t) {
                  : t * static_cast<ptrdiff_t>(plan.group_in);
 }
 
-// taps: [9, slice, width], to: the first channel of a panel, [point, panel, in_channels, width].
+// taps: that of window place t, input channel i and output channel o is taps[t * tap_step + i *
+// in_step + o]. to: the first channel of a panel, [point, panel, in_channels, width].
 template <WinogradKind kKind>
-inline void transform_taps(const float* HWY_RESTRICT taps, int channels, int width,
-                           float* HWY_RESTRICT to, ptrdiff_t point_floats) {
+inline void transform_taps(const float* HWY_RESTRICT taps, ptrdiff_t tap_step, ptrdiff_t in_step,
+                           int channels, int width, float* HWY_RESTRICT to,
+                           ptrdiff_t point_floats) {
   constexpr int kPoints = winograd_form(kKind).weights;
   const F32 d;
-  const ptrdiff_t tap_floats = kWinogradSlice * width;
-  for (int i = 0; i < channels * width; i += lanes()) {
-    transform_square<3, kPoints>(
-        [=](int r, int s) HWY_ATTR { return hn::LoadU(d, taps + (3 * r + s) * tap_floats + i); },
-        Winograd<kKind>::weight,
-        [=](int r, int s, Vec v)
-            HWY_ATTR { hn::StoreU(v, d, to + (kPoints * r + s) * point_floats + i); });
+  for (int i = 0; i < channels; ++i, taps += in_step, to += width) {
+    for (int o = 0; o < width; o += lanes()) {
+      transform_square<3, kPoints>(
+          [=](int r, int s) HWY_ATTR { return hn::LoadU(d, taps + (3 * r + s) * tap_step + o); },
+          Winograd<kKind>::weight,
+          [=](int r, int s, Vec v)
+              HWY_ATTR { hn::StoreU(v, d, to + (kPoints * r + s) * point_floats + o); });
+    }
   }
 }
 
@@ -98,15 +101,20 @@ inline void winograd_weights(const WinogradJob& job, const WinogradPart& part, i
   for (int panel = 0; panel < part.panels.count; ++panel) {
     const int column = panel * width;
     const int columns = std::min(width, part.columns - column);
-    for (int t = 0; t < 9; ++t) {
-      pack_tap(plan,
-               job.w.from(winograd_tap(plan, t) + (first + slice) * plan.weight_in_step +
-                          (job.column + part.column + column) * plan.weight_out_step),
-               count, columns, taps + t * kWinogradSlice * width, width);
+    float* const to = weights + (static_cast<ptrdiff_t>(panel) * channels + slice) * width;
+    const ptrdiff_t from = (first + slice) * plan.weight_in_step +
+                           (job.column + part.column + column) * plan.weight_out_step;
+    if (job.w.f32 != nullptr && plan.weight_out_step == 1 && columns == width) {
+      const ptrdiff_t first_tap = winograd_tap(plan, 0);
+      transform_taps<kKind>(job.w.f32 + first_tap + from, winograd_tap(plan, 1) - first_tap,
+                            plan.weight_in_step, count, width, to, point_floats);
+      continue;
     }
-    transform_taps<kKind>(taps, count, width,
-                          weights + (static_cast<ptrdiff_t>(panel) * channels + slice) * width,
-                          point_floats);
+    for (int t = 0; t < 9; ++t) {
+      pack_tap(plan, job.w.from(winograd_tap(plan, t) + from), count, columns,
+               taps + t * kWinogradSlice * width, width);
+    }
+    transform_taps<kKind>(taps, kWinogradSlice * width, width, count, width, to, point_floats);
   }
 }
 
@@ -158,30 +166,31 @@ inline Ahead ahead_of_weights(const WinogradJob& job, const WinogradPart& part, 
       static_cast<int>(divide_up(columns, 16))};
 }
 
-// What the task, or the one after it, reads after the products of a part and of the input channels
-// from `first` on.
+// What the task, or the one after it, reads or writes after the products of a part and of the input
+// channels from `first` on.
 struct WinogradAhead {
-  Ahead weights, pixels;
+  Ahead one, other;
 };
 
 inline WinogradAhead winograd_ahead(const WinogradJob& job, const TiledImage& image, int index,
                                     int first) {
+  const ConvPlan& plan = job.plan;
   const WinogradSplit& split = job.split;
   const int next_first = first + split.in_channels;
-  const int next_channels = std::min(split.in_channels, job.plan.group_in - next_first);
-  WinogradAhead ahead;
+  const int next_channels = std::min(split.in_channels, plan.group_in - next_first);
   if ((index + 1) * split.columns < job.columns) {
-    const int channels = std::min(split.in_channels, job.plan.group_in - first);
-    ahead.weights = ahead_of_weights(job, winograd_part(job, index + 1), first, channels);
-  } else if (next_channels > 0) {
-    ahead.weights = ahead_of_weights(job, winograd_part(job, 0), next_first, next_channels);
-    ahead.pixels =
-        ahead_of_tiles(image, split.grid, job.first_tile, job.tiles, next_first, next_channels);
-  } else {
-    ahead.pixels = ahead_of_tiles(image, split.grid, job.first_tile + job.tiles, job.tiles, 0,
-                                  split.in_channels);
+    const int channels = std::min(split.in_channels, plan.group_in - first);
+    return {ahead_of_weights(job, winograd_part(job, index + 1), first, channels), {}};
   }
-  return ahead;
+  if (next_channels > 0) {
+    return {
+        ahead_of_weights(job, winograd_part(job, 0), next_first, next_channels),
+        ahead_of_tiles(image, split.grid, job.first_tile, job.tiles, next_first, next_channels)};
+  }
+  const TiledImage results{job.y, plan.out_h, plan.out_w, plan.out_c, 0, 0};
+  return {ahead_of_tiles(image, split.grid, job.first_tile + job.tiles, job.tiles, 0,
+                         split.in_channels),
+          ahead_of_tiles(results, split.grid, job.first_tile, job.tiles, job.column, job.columns)};
 }
 
 // Adds the products of `channels` input channels at every point; `resume`: to those before.
@@ -206,9 +215,9 @@ inline void winograd_products(const WinogradJob& job, const WinogradPart& part, 
   tile.out = out;
   tile.columns = width;
   tile.end.add_previous = resume;
+  const int64_t calls = winograd_points(kKind) * part.panels.count * divide_up(job.tiles, rows);
+  Fetch fetch(ahead.one, ahead.other, calls);
   for (int point = 0; point < winograd_points(kKind); ++point) {
-    fetch_part(ahead.weights, point, winograd_points(kKind));
-    fetch_part(ahead.pixels, point, winograd_points(kKind));
     tile.b = weights + winograd_weight_point(kKind, point) *
                            winograd_point_floats(kKind, split.in_channels, split.columns);
     const float* const inputs =
@@ -218,6 +227,7 @@ inline void winograd_products(const WinogradJob& job, const WinogradPart& part, 
         point * winograd_point_floats(kKind, split.block_tiles, split.out_channels) + part.column;
     for (int panel = 0; panel < part.panels.count; ++panel) {
       for (int row = 0; row < job.tiles; row += rows) {
+        fetch.next();
         tile.rows = std::min(rows, job.tiles - row);
         for (int i = 0; i < rows; ++i) {
           const int at = row + std::min(i, tile.rows - 1);  // extra rows repeat the last one

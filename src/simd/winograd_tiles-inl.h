@@ -44,8 +44,8 @@ struct TiledImage {
   int first_row, first_column;
 };
 
-// Memory that is read later: rows of some cache lines each. It may end beyond its array, as it is
-// fetched, not read.
+// Memory that is read or written later: rows of some cache lines each. It may end beyond its array,
+// as it is fetched, not read.
 struct Ahead {
   const float* from = nullptr;
   int64_t rows = 0;
@@ -53,16 +53,37 @@ struct Ahead {
   int lines = 0;
 };
 
-// Fetches one of `parts` parts, while other values are computed.
-inline void fetch_part(const Ahead& ahead, int part, int parts) {
-  constexpr int kLine = 16;  // floats
-  const int64_t last = ahead.rows * (part + 1) / parts;
-  for (int64_t row = ahead.rows * part / parts; row < last; ++row) {
-    for (int line = 0; line < ahead.lines; ++line) {
-      hwy::Prefetch(ahead.from + row * ahead.pitch + line * kLine);
+// Fetches such memory, first `one`, then `other`, a few lines at each of about `calls` calls, while
+// values are computed: a processor has few misses under way at once, and waits if there are more.
+class Fetch {
+ public:
+  Fetch(const Ahead& one, const Ahead& other, int64_t calls)
+      : now_(one),
+        then_(other),
+        per_call_(static_cast<int>(divide_up(one.rows * one.lines + other.rows * other.lines,
+                                             std::max<int64_t>(1, calls)))) {}
+
+  HWY_INLINE void next() {
+    constexpr int kLine = 16;  // floats
+    for (int i = 0; i < per_call_; ++i) {
+      if (now_.rows <= 0) {
+        now_ = then_;
+        then_ = {};
+        if (now_.rows <= 0) return;
+      }
+      hwy::Prefetch(now_.from + line_ * kLine);
+      if (++line_ < now_.lines) continue;
+      line_ = 0;
+      now_.from += now_.pitch;
+      --now_.rows;
     }
   }
-}
+
+ private:
+  Ahead now_, then_;
+  int per_call_;
+  int line_ = 0;
+};
 
 // `channels` channels, from `channel` on, of about the pixels that `count` tiles from `first` on
 // read: their share of the images.

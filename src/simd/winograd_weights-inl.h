@@ -81,11 +81,11 @@ inline void transform_gradients(const WinogradWeightJob& job, int64_t first, int
 }
 
 // Adds the products of `count` tiles at every point; `resume`: to those before. Meanwhile fetches
-// what is read next.
+// what is read or written next.
 template <WinogradKind kKind>
 inline void winograd_weight_products(const WinogradWeightJob& job, int count, bool resume,
-                                     const WinogradWeightScratch& scratch, const Ahead& inputs,
-                                     const Ahead& gradients) {
+                                     const WinogradWeightScratch& scratch, const Ahead& one,
+                                     const Ahead& other) {
   const int in_pitch = winograd_pitch(job.split.in_channels);
   const Panels panels = split_columns(job.channels);
   const int rows = tile_rows(panels.vectors);
@@ -100,9 +100,10 @@ inline void winograd_weight_products(const WinogradWeightJob& job, int count, bo
   tile.segments = 1;
   tile.depth = count;
   tile.out = out;
+  const int64_t calls =
+      winograd_points(kKind) * divide_up(all_columns, panels.width) * divide_up(job.outs, rows);
+  Fetch fetch(one, other, calls);
   for (int point = 0; point < winograd_points(kKind); ++point) {
-    fetch_part(inputs, point, winograd_points(kKind));
-    fetch_part(gradients, point, winograd_points(kKind));
     const int sum = winograd_weight_point(kKind, point);
     tile.end.add_previous = resume || !is_first_of_weight(kKind, point);
     const float* const gradients =
@@ -116,6 +117,7 @@ inline void winograd_weight_products(const WinogradWeightJob& job, int count, bo
                column;
       tile.columns = std::min(panels.width, all_columns - column);
       for (int row = 0; row < job.outs; row += rows) {
+        fetch.next();
         tile.rows = std::min(rows, job.outs - row);
         for (int i = 0; i < rows; ++i) {
           const int at = row + std::min(i, tile.rows - 1);  // extra rows repeat the last one
@@ -172,19 +174,24 @@ inline void run_winograd_weights(const WinogradWeightJob& job,
       block.outs = std::min(job.split.out_channels, job.outs - out);
       transform_gradients<kKind>(block, tile, count, scratch);
       const TiledImage results{job.dy, d.p, d.q, d.k, 0, 0};
-      Ahead inputs;
-      Ahead gradients;
-      if (out + job.split.out_channels < job.outs) {
-        gradients = ahead_of_tiles(results, job.split.grid, tile, count,
-                                   block.out + job.split.out_channels, job.split.out_channels);
-      } else if (tile + count < job.last) {
-        inputs =
-            ahead_of_tiles(image, job.split.grid, tile + count, count, job.channel, job.channels);
-        gradients = ahead_of_tiles(results, job.split.grid, tile + count, count, job.out,
-                                   job.split.out_channels);
+      const bool ends = tile + count == job.last;
+      const bool goes_on = out + job.split.out_channels < job.outs;
+      Ahead one;
+      Ahead other;
+      if (ends) {
+        one = {block.dw + job.channel, int64_t{9} * block.outs, d.c,
+               static_cast<int>(divide_up(job.channels, 16))};
+      } else {
+        one = ahead_of_tiles(image, job.split.grid, tile + count, count, job.channel, job.channels);
+        other = ahead_of_tiles(results, job.split.grid, tile + count, count, job.out,
+                               job.split.out_channels);
       }
-      winograd_weight_products<kKind>(block, count, tile > job.first, scratch, inputs, gradients);
-      if (tile + count == job.last) winograd_weight_results<kKind>(block, scratch);
+      if (goes_on) {
+        other = ahead_of_tiles(results, job.split.grid, tile, count,
+                               block.out + job.split.out_channels, job.split.out_channels);
+      }
+      winograd_weight_products<kKind>(block, count, tile > job.first, scratch, one, other);
+      if (ends) winograd_weight_results<kKind>(block, scratch);
     }
   }
 }
