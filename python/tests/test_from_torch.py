@@ -399,6 +399,24 @@ def test_keywords_of_a_forward_that_takes_any(example: Any, kwargs: Any, names: 
     np.testing.assert_allclose(fresh.dense.weight.detach(), expected.detach(), **WEIGHTS)
 
 
+@pytest.mark.parametrize("join", [torch.bitwise_and, torch.bitwise_or, torch.bitwise_xor, torch.mul, torch.add,
+                                  torch.maximum, torch.minimum, torch.logical_and])
+def test_masks_joined_by_any_operator_are_masks(join: Any) -> None:
+    class Masked(nn.Module):
+        def forward(self, q: Any, ids: Any) -> Any:
+            first, second = ids[:, None, :, None], ids[:, None, None, :]
+            mask = join(first >= second, second < 2)
+            return functional.scaled_dot_product_attention(q, q, q, mask), mask
+
+    q, ids = torch.randn(3, 2, 4, 5), torch.randint(0, 3, (3, 4))
+    ids[:, 0] = 1
+    expected, mask = Masked()(q, ids)
+    found = tb.Predictor(tb.from_torch(Masked(), (q, ids)), batch=3).predict({"q": q.numpy(), "ids": ids.numpy()})
+    np.testing.assert_array_equal(found["output_1"], mask)
+    rows = mask.any(-1, keepdim=True).expand_as(expected).numpy()  # the others are NaN in PyTorch
+    np.testing.assert_allclose(found["output_0"][rows], expected.numpy()[rows], rtol=1e-5, atol=1e-6)
+
+
 def test_keywords_that_do_not_fit() -> None:
     x = torch.zeros(2, 3)
     with pytest.raises(TypeError, match="leave out kwargs, or give a tuple"):

@@ -315,20 +315,22 @@ def _operands(c: Call) -> tuple[str, str]:
     return c.tensor("self", c.dtype), c.tensor("other", c.dtype)
 
 
-def _binary(op: str) -> Conversion:
-    return lambda c: c.w(op, *_operands(c))
+def _binary(op: str, of_bool: str) -> Conversion:
+    return lambda c: c.w(of_bool if c.dtype == "bool" else op, *_operands(c))
 
 
-for _name, _op in {
-    "mul": "Mul", "maximum": "Max", "minimum": "Min", "bitwise_and": "BitwiseAnd",
-    "bitwise_or": "BitwiseOr", "bitwise_xor": "BitwiseXor",
-}.items():
-    CONVERSIONS[_name] = _binary(_op)
+for _name, _op, _of_bool in (
+    ("mul", "Mul", "And"), ("maximum", "Max", "Or"), ("minimum", "Min", "And"), ("bitwise_and", "BitwiseAnd", "And"),
+    ("bitwise_or", "BitwiseOr", "Or"), ("bitwise_xor", "BitwiseXor", "Xor"),
+):
+    CONVERSIONS[_name] = _binary(_op, _of_bool)
 
 
 @aten("add", "sub", "rsub")
 def _add(c: Call) -> str:
     a, b = _operands(c)
+    if c.dtype == "bool":
+        return c.w("Or", a, b)  # PyTorch subtracts none
     name, alpha = c.node.target._schema.name, c.number("alpha", 1)
     if name == "aten::rsub":
         a, b = b, a
