@@ -37,7 +37,7 @@ const TypeName kTypes[] = {
 nb::dlpack::dtype numpy_dtype(DType dtype) {
   if (dtype == DType::i4) return numpy_dtype(DType::i8);
   for (const TypeName& type : kTypes) {
-    // NumPy has no bfloat16: its bits are shown as they are.
+    // NumPy has no bfloat16: to it, they are their bits.
     if (type.dtype == dtype && dtype != DType::bf16) return type.code;
   }
   return {code(nb::dlpack::dtype_code::UInt), 16, 1};
@@ -94,6 +94,11 @@ Shape shape_from(const std::vector<int64_t>& dims, const std::string& where) {
 
 namespace {
 
+// The array as one of bfloat16, if that is what it holds.
+nb::object as_held(DType dtype, nb::object array) {
+  return dtype == DType::bf16 ? array.attr("view")(numpy_dtype_object(dtype)) : array;
+}
+
 nb::object array_over(nb::dlpack::dtype type, const Shape& shape, void* data, nb::handle owner) {
   std::vector<size_t> dims(shape.dims().begin(), shape.dims().end());
   const nb::ndarray<nb::numpy> array(data, dims.size(), dims.data(), owner, nullptr, type);
@@ -115,6 +120,7 @@ struct ArrayInterface {
 
 nb::dlpack::dtype dtype_of_kind(char kind, int bytes) {
   using Code = nb::dlpack::dtype_code;
+  if (kind == 'V' && bytes == 2) return numpy_dtype(DType::bf16);
   const Code code = kind == 'f'   ? Code::Float
                     : kind == 'i' ? Code::Int
                     : kind == 'u' ? Code::UInt
@@ -158,8 +164,9 @@ nb::object NumpyArrays::empty(const nb::tuple& shape, const nb::object& dtype) c
 }
 
 nb::object numpy_dtype_object(DType dtype) {
+  if (dtype == DType::bf16) return nb::module_::import_("thimble._arrays").attr("bfloat16")();
   const nb::dlpack::dtype wanted = numpy_dtype(dtype);
-  const char* name = "uint16";  // of bfloat16
+  const char* name = "";
   for (const TypeName& type : kTypes) {
     if (type.code == wanted) name = type.numpy;
   }
@@ -175,11 +182,11 @@ nb::object new_array(nb::dlpack::dtype type, const Shape& shape, std::byte** dat
 }
 
 nb::object new_array(DType dtype, const Shape& shape, std::byte** data) {
-  return new_array(numpy_dtype(dtype), shape, data);
+  return as_held(dtype, new_array(numpy_dtype(dtype), shape, data));
 }
 
 nb::object view_array(DType dtype, const Shape& shape, void* data, nb::handle owner) {
-  return array_over(numpy_dtype(dtype), shape, data, owner);
+  return as_held(dtype, array_over(numpy_dtype(dtype), shape, data, owner));
 }
 
 void pack(DType dtype, std::byte* to, const void* from, int64_t count) {

@@ -1,5 +1,6 @@
 // Safetensors files.
 #include <nanobind/stl/map.h>
+#include <nanobind/stl/set.h>
 
 #include <cstring>
 
@@ -9,15 +10,16 @@
 namespace thimble::python {
 namespace {
 
+// bf16: the names of arrays that hold the bits of bf16.
 void save(const std::string& path, const std::map<std::string, InputArray>& tensors,
-          const std::map<std::string, std::string>& metadata) {
+          const std::set<std::string>& bf16, const std::map<std::string, std::string>& metadata) {
   std::vector<io::TensorView> views;
   for (const auto& [name, array] : tensors) {
     io::TensorView view;
     view.name = name;
     view.shape = shape_of(array);
     view.bytes = {static_cast<const std::byte*>(array.data()), array.nbytes()};
-    view.dtype = dtype_of(array.dtype(), name);
+    view.dtype = bf16.contains(name) ? DType::bf16 : dtype_of(array.dtype(), name);
     views.push_back(std::move(view));
   }
   to_file(path, [&] { io::write_safetensors(path, views, metadata); });
@@ -51,9 +53,12 @@ std::map<std::string, std::string> metadata(const std::string& path) {
 }  // namespace
 
 void bind_files(nb::module_& m) {
-  m.def("save_safetensors", &save, nb::arg("path"), nb::arg("tensors"), nb::arg("metadata"),
-        nb::sig("def save_safetensors(path: str, tensors: dict[str, "
-                "numpy.typing.NDArray[typing.Any]], metadata: dict[str, str]) -> None"));
+  m.def(
+      "save_safetensors", &save, nb::arg("path"), nb::arg("tensors"), nb::arg("bf16"),
+      nb::arg("metadata"),
+      nb::sig(
+          "def save_safetensors(path: str, tensors: dict[str, "
+          "numpy.typing.NDArray[typing.Any]], bf16: set[str], metadata: dict[str, str]) -> None"));
   m.def("load_safetensors", &load, nb::arg("path"),
         nb::sig("def load_safetensors(path: str) -> dict[str, "
                 "numpy.typing.NDArray[typing.Any]]"));

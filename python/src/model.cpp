@@ -140,6 +140,20 @@ void set_tensor(exec::Store& store, const std::string& name, const InputArray& v
   });
 }
 
+nb::object constant_tensor(const ir::Graph& model, const std::string& name) {
+  for (const ir::ValueData& value : model.values) {
+    if (value.role != ir::Role::constant || value.producer >= 0 || *value.name != name) {
+      continue;
+    }
+    const Array& given = *value.data;
+    std::byte* data = nullptr;
+    nb::object array = new_array(given.dtype(), given.shape(), &data);
+    unpack(given.dtype(), data, given.bytes(), given.shape().elements());
+    return array;
+  }
+  return nb::none();
+}
+
 nb::dict model_sources(const ir::Graph& model, ir::Role role) {
   nb::dict fields;
   for (const ir::ValueData& value : model.values) {

@@ -59,6 +59,9 @@ nb::object unpacked_tensor(const exec::Store& store, const std::string& name,
 // file fails.
 void set_tensor(exec::Store& store, const std::string& name, const InputArray& values);
 
+// The values of a constant of this name, None where there is none.
+nb::object constant_tensor(const ir::Graph& model, const std::string& name);
+
 // {name: (element type, shape of a sample)} of the inputs or labels.
 nb::dict model_sources(const ir::Graph& model, ir::Role role);
 

@@ -274,6 +274,14 @@ void bind_predictor(nb::module_& m) {
           nb::sig("def unpacked_tensor(self, name: str, values: object) -> "
                   "numpy.typing.NDArray[numpy.int8] | None"))
       .def(
+          "constant_tensor",
+          [](const PyPredictor& p, const std::string& name) {
+            return constant_tensor(p.model(), name);
+          },
+          nb::arg("name"),
+          nb::sig("def constant_tensor(self, name: str) -> "
+                  "numpy.typing.NDArray[typing.Any] | None"))
+      .def(
           "set_tensor",
           [](PyPredictor& p, const std::string& name, const InputArray& values) {
             set_tensor(p.store(), name, values);

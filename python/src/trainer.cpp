@@ -403,6 +403,14 @@ void bind_trainer(nb::module_& m) {
             set_tensor(t.trainer.state().runner.store(), name, values);
           },
           nb::arg("name"), nb::arg("values"))
+      .def(
+          "constant_tensor",
+          [](PyTrainer& t, const std::string& name) {
+            return constant_tensor(t.trainer.state().model, name);
+          },
+          nb::arg("name"),
+          nb::sig("def constant_tensor(self, name: str) -> "
+                  "numpy.typing.NDArray[typing.Any] | None"))
       .def("parameter_names", [](PyTrainer& t) { return t.trainer.parameter_names(); })
       .def(
           "inputs", [](PyTrainer& t) { return sources(t, ir::Role::input); },

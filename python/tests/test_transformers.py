@@ -65,6 +65,65 @@ def test_adapters_come_back(tmp_path: pathlib.Path) -> None:
         tb.load_lora(graph, tmp_path)
 
 
+def test_state_dicts_come_back_strictly(tmp_path: pathlib.Path) -> None:
+    def trainer_of(alpha: float) -> tb.Trainer:
+        graph = tb.add_lora(network(tmp_path), rank=2, alpha=alpha, targets=["up", "down"])
+        return tb.Trainer(tb.adapt(graph, loss="mse"), batch=4)
+
+    trainer = trainer_of(4)
+    x = RANDOM.normal(size=(8, 6)).astype(np.float32)
+    trainer.fit({"x": x, "label": np.ones((8, 3), np.float32)}, epochs=3)
+    expected = trainer.predict({"x": x})
+    tb.save_model(trainer, tmp_path / "m2.safetensors")
+    tb.save_safetensors(tmp_path / "s.safetensors", trainer.state_dict())
+    of_model = tb.load_safetensors(tmp_path / "m2.safetensors")
+    assert "up.lora_scale" in of_model  # beside the parameters
+    for state in (trainer.state_dict(), tb.load_safetensors(tmp_path / "s.safetensors"), of_model):
+        again = trainer_of(4)
+        assert not np.array_equal(again.predict({"x": x}), expected)
+        again.load_state_dict(state)
+        np.testing.assert_array_equal(again.predict({"x": x}), expected)
+        tb.Predictor(tb.load_model(tmp_path / "m2.safetensors")).load_state_dict(state)
+    other = trainer_of(6)
+    with pytest.raises(ValueError, match="up.lora_scale is a constant, which has other numbers in the model"):
+        other.load_state_dict(of_model)
+    other.load_state_dict(of_model, strict=False)
+    with pytest.raises(ValueError, match="missing: none; unexpected: up.lora_rank$"):
+        other.load_state_dict({**trainer.state_dict(), "up.lora_rank": np.ones(1, np.float32)})
+
+
+def test_models_of_peft_come_in_and_go_back_as_modules(tmp_path: pathlib.Path) -> None:
+    torch = pytest.importorskip("torch")
+    transformers = pytest.importorskip("transformers")
+    peft = pytest.importorskip("peft")
+    torch.manual_seed(1)
+    model = peft.get_peft_model(transformers.LlamaForCausalLM(transformers.LlamaConfig(**SETTINGS)),
+                                peft.LoraConfig(r=3, lora_alpha=5, target_modules=["q_proj", "down_proj"]))
+    ids, following = text_of(4)
+    example = {"input_ids": torch.tensor(ids, dtype=torch.long), "use_cache": False}  # PEFT takes them as **kwargs
+    graph = tb.adapt(tb.from_torch(model, kwargs=example), loss="softmax_cross_entropy", label="next")
+    trainer = tb.Trainer(graph, optimizer=tb.SGD(lr=0.5), batch=4)
+    optimizer = torch.optim.SGD([p for p in model.parameters() if p.requires_grad], lr=0.5)
+    for _ in range(STEPS):
+        found = trainer.step({"input_ids": ids, "next": following}).loss
+        logits = model(**example).logits
+        loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), torch.tensor(following, dtype=torch.long).flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        assert found == pytest.approx(loss.item(), rel=2e-6)
+    trainer.load_state_dict(trainer.state_dict())
+    tb.save_model(trainer, tmp_path / "m.safetensors")
+    trainer.load_state_dict(tb.load_safetensors(tmp_path / "m.safetensors"))
+    trained = {name: p.detach().clone() for name, p in model.named_parameters()}
+    with torch.no_grad():
+        for p in model.parameters():
+            p.zero_()
+    tb.to_torch(trainer, model)
+    for name, p in model.named_parameters():
+        torch.testing.assert_close(p.detach(), trained[name], rtol=1e-3, atol=2e-5)
+
+
 def test_stored_weights_are_rounded(tmp_path: pathlib.Path) -> None:
     graph = network(tmp_path)
     x = RANDOM.normal(size=(8, 6)).astype(np.float32)

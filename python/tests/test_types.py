@@ -142,19 +142,6 @@ def test_where_takes_masks_of_booleans():
     np.testing.assert_array_equal(got, [2**40, 4, 2])
 
 
-def test_bfloat16_goes_in_and_comes_out_as_its_bits():
-    graph = tb.Graph()
-    graph.output("y", tb.neg(graph.input("x", (2,), "bfloat16")))
-    predictor = tb.Predictor(graph, {}, batch=2)
-    given = np.array([[1.5, -2.0], [1.00390625, 1.01171875], [np.inf, 0.0]], np.float32)  # ties to even
-    bits = np.array([[0xBFC0, 0x4000], [0xBF80, 0xBF82], [0xFF80, 0x8000]], np.uint16)
-    np.testing.assert_array_equal(predictor.predict(given), bits)
-    np.testing.assert_array_equal(predictor.predict(bits), bits ^ 0x8000)
-    np.testing.assert_array_equal(predictor.predict(np.array([[3, -4]])), [[0xC040, 0x4080]])
-    with pytest.raises(ValueError, match="too large for bf16"):
-        predictor.predict(np.full((1, 2), 3.4e38, np.float32))
-
-
 def test_whole_numbers_out_of_range_are_no_parameters():
     graph = tb.Graph()
     graph.output("y", graph.input("x", (2,), "i8") + graph.parameter("p", (2,), dtype="i8"))
@@ -492,9 +479,3 @@ def test_options_that_only_look_equal_are_not():
     minus = -np.zeros(1, np.float32)
     assert np.signbit(tb.affine(minus, shift=-0.0)[0])
     assert not np.signbit(tb.affine(minus, shift=0.0)[0])
-
-
-def test_tensors_of_bfloat16_are_taken_as_their_numbers():
-    torch = pytest.importorskip("torch")
-    given = torch.tensor([1.5, -2.0], dtype=torch.bfloat16)
-    np.testing.assert_array_equal(tb.relu(given), [1.5, 0.0])

@@ -3,6 +3,8 @@ must change."""
 
 from __future__ import annotations
 
+import functools
+import importlib
 import numbers
 import reprlib
 from collections.abc import Sequence
@@ -30,24 +32,54 @@ _NUMPY_NAMES = {
 }
 
 
-def as_array(x: Any) -> Array:
+# What NumPy itself makes of bfloat16, where it loads a file of it, say: two bytes without arithmetic.
+_TWO_BYTES = np.dtype("V2")
+
+
+@functools.cache
+def bfloat16() -> np.dtype[Any]:
+    """NumPy's type of arrays of bf16, which thimble gives: that of the package ml_dtypes, or two bytes."""
+    try:
+        made: np.dtype[Any] = np.dtype(importlib.import_module("ml_dtypes").bfloat16)
+    except ImportError:
+        return _TWO_BYTES
+    return made
+
+
+def is_bfloat16(x: Array) -> bool:
+    return x.dtype.name == "bfloat16" or x.dtype == _TWO_BYTES
+
+
+def bits_of(x: Array) -> Array:
+    """The bits of an array of bfloat16."""
+    return np.ascontiguousarray(x).view(np.uint16).reshape(x.shape)
+
+
+def held_array(x: Any) -> Array:
     """A NumPy array over x where that is possible: NumPy, PyTorch and whatever speaks DLPack, the
-    buffer protocol or has .numpy(); else a copy."""
+    buffer protocol or has .numpy(); else a copy. bfloat16 stays bfloat16."""
     if isinstance(x, np.ndarray):
-        # Of ml_dtypes: NumPy itself has none, and f32 holds its numbers.
-        return x.astype(np.float32) if x.dtype.name == "bfloat16" else x
+        return x
     if hasattr(x, "detach"):  # a PyTorch tensor, possibly one that wants a gradient
         x = x.detach()
+    if str(getattr(x, "dtype", "")) == "torch.bfloat16":  # as which PyTorch gives NumPy nothing
+        return held_array(x.view(importlib.import_module("torch").int16)).view(bfloat16())
     if hasattr(x, "__dlpack__"):
         try:
             return np.from_dlpack(x)
         except (BufferError, RuntimeError, TypeError):
             pass
     if hasattr(x, "numpy"):
-        if str(getattr(x, "dtype", "")) == "torch.bfloat16":  # NumPy has none; f32 holds its numbers
-            x = x.float()
         return np.asarray(x.numpy())
     return np.asarray(x)
+
+
+def as_array(x: Any) -> Array:
+    """The same, but of bfloat16 the numbers in float32, which holds them."""
+    array = held_array(x)
+    if not is_bfloat16(array):
+        return array
+    return (bits_of(array).astype(np.uint32) << 16).view(np.float32)
 
 
 class LossyError(ValueError):
@@ -103,6 +135,8 @@ def _refuse(wrong: Any, x: Array, what: str, why: str) -> None:
 def _bf16(x: Array, what: str, rounds: bool) -> Array:
     """x as the bits of bf16, to the nearest, ties to even, by way of f32; uint16 are such bits
     already."""
+    if is_bfloat16(x):
+        return bits_of(x)
     if x.dtype == np.uint16:
         return np.ascontiguousarray(x)
     near = np.ascontiguousarray(to_dtype(x, "f32", what, rounds))
@@ -122,7 +156,7 @@ def to_dtype(x: Array, dtype: str, what: str, rounds: bool = False) -> Array:
     another integer type or floating point where all of them are numbers of that type (rounds: to the
     nearest), and an error else. Floating point becomes a narrower one to the nearest, and an error
     where it is too large for that. Booleans come from booleans alone. An i4 is held as an int8 from -8
-    to 7, because NumPy has no smaller type. bf16 is held as its bits in uint16, because NumPy lacks it."""
+    to 7, because NumPy has no smaller type. bf16 is given as its bits in uint16, because NumPy lacks it."""
     if dtype == "bf16":
         return _bf16(x, what, rounds).reshape(x.shape)
     target = _NUMPY_NAMES.get(dtype, dtype)

@@ -7,12 +7,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ._arrays import Array, as_array, whole
+from ._arrays import Array, as_array, held_array, is_bfloat16, to_dtype, whole
 
 
 class _HasTensors(Protocol):
     def tensors(self) -> dict[str, Array]: ...
     def unpacked_tensor(self, name: str, values: Any) -> Array | None: ...
+    def constant_tensor(self, name: str) -> Array | None: ...
     def check_tensor(self, name: str, values: Array) -> None: ...
     def set_tensor(self, name: str, values: Array) -> None: ...
 
@@ -59,20 +60,33 @@ class Weights:
         """Copies of the parameters and running statistics by name."""
         return {name: array.copy() for name, array in self.parameters.items()}
 
+    def _is_constant(self, name: str, given: Any) -> bool:
+        """Whether this is the name of a constant. Raises where that has other numbers."""
+        constant = self._core.constant_tensor(name)
+        if constant is None:
+            return False
+        if not np.array_equal(as_array(constant), as_array(given), equal_nan=True):
+            raise ValueError(
+                f"[load_state_dict] {name} is a constant, which has other numbers in the model than in the state: "
+                "make the model with its settings, such as alpha of add_lora; strict=False leaves constants out")
+        return True
+
     def load_state_dict(self, state: Mapping[str, Any], strict: bool = True) -> None:
         """Takes parameters and running statistics by name; nothing changes where one does not fit.
-        strict: the names must be the model's, no fewer and no more. Raises ValueError for names,
-        shapes and whole numbers out of range (-8 to 7 for i4, whose arrays are int8), TypeError for
-        elements that cannot be converted, such as floats to integers."""
+        strict: the names must be the model's, no fewer and no more; a model file has its constants beside
+        them, such as the factors of LoRA adapters, which must be equal then. Raises ValueError for
+        names, shapes and whole numbers out of range (-8 to 7 for i4, whose arrays are int8), TypeError
+        for elements that cannot be converted, such as floats to integers."""
         mine = self.parameters
         missing = [name for name in mine if name not in state]
-        unexpected = [name for name in state if name not in mine]
+        unexpected = [name for name in state if name not in mine and not (strict and self._is_constant(name, state[name]))]
         if strict and (missing or unexpected):
             raise ValueError(
                 f"[load_state_dict] missing: {', '.join(missing) or 'none'}; "
                 f"unexpected: {', '.join(unexpected) or 'none'}"
             )
-        arrays = {name: as_array(state[name]) for name in mine if name in state}
+        arrays = {name: (held_array if is_bfloat16(mine[name]) else as_array)(state[name])
+                  for name in mine if name in state}
         for name, array in arrays.items():
             if array.dtype == np.uint8 and array.shape != mine[name].shape:  # as a model file holds an i4
                 unpacked = self._core.unpacked_tensor(name, array)
@@ -81,6 +95,10 @@ class Weights:
                 raise ValueError(
                     f"[{name}] has shape {list(mine[name].shape)}, got {list(array.shape)}"
                 )
+            if is_bfloat16(mine[name]):
+                arrays[name] = to_dtype(array, "bf16", name)
+                self._core.check_tensor(name, arrays[name])
+                continue
             if not np.can_cast(array.dtype, mine[name].dtype, casting="same_kind"):
                 raise TypeError(f"[{name}] has elements of {mine[name].dtype}, got {array.dtype}")
             if array.dtype != mine[name].dtype and mine[name].dtype.kind in "iu":

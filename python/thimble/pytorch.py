@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from . import _aten_layers, _aten_more, _aten_places, _aten_shapes, _core  # noqa: F401
-from ._arrays import Array
+from ._arrays import Array, as_array
 from ._aten import CONVERSIONS, OPSET, TYPES, WHOLE, Call, UnsupportedError, Writer, size_of, type_name
 from ._aten_refused import REFUSED
 from ._core import Graph
@@ -111,7 +111,7 @@ def to_torch(model: Trainer | Predictor | Graph | str | os.PathLike[str], module
 def _back(state: Mapping[str, Array], name: str, layout: Layout, target: Any) -> Array:
     """A weight in the module's order of axes."""
     made, shape, order = layout
-    array = state[made]
+    array = as_array(state[made])
     wide = tuple(shape[axis] for axis in order)
     if array.size != int(np.prod(wide)) or array.size != target.numel():
         raise ValueError(
