@@ -15,6 +15,7 @@ import torch.nn.functional as F
 
 from ml_train_cases import (BATCH, CASES, PRE, PRE_LAYER, STEPS, after_pre, case, dense, pre, update_adam,
                             update_rmsprop, update_sgd)
+from ml_train_rare_cases import rare_settings
 
 OUT = pathlib.Path(__file__).parent.parent / "tests/ml_train/goldens.json"
 
@@ -424,6 +425,7 @@ unary_layers()
 recurrent_layers()
 attention_layers()
 optimizers()
+rare_settings()
 OUT.parent.mkdir(exist_ok=True)
 OUT.write_text("[\n" + ",\n".join(json.dumps(c, separators=(",", ":")) for c in CASES) + "\n]\n")
 print(len(CASES), "cases,", OUT.stat().st_size, "bytes")

@@ -141,14 +141,9 @@ void build_conv2d_transpose(LayerBuild& b) {
   const Pair stride = pair_of(b, "stride");
   const Pair dilation = pair_of(b, "dilation");
   const Pair span = span_of(kernel, dilation);
-  Padding padding;
-  if (b.props.choice("padding") == "same") {  // results of size * stride where the window allows it
-    const int64_t h = std::max<int64_t>(0, span.h - stride.h);
-    const int64_t w = std::max<int64_t>(0, span.w - stride.w);
-    padding = Padding(h / 2, h - h / 2, w / 2, w - w / 2);
-  } else {
-    padding = given_padding(b.props.choice("padding"));
-  }
+  // As of a convolution of these images: the result is stride times as large where the stride
+  // divides the image.
+  const Padding padding = padding_of(b, span, stride);
   const Dim out{filters, (in.h - 1) * stride.h + span.h - padding.top - padding.bottom,
                 (in.w - 1) * stride.w + span.w - padding.left - padding.right};
   b.require(out.h >= 1 && out.w >= 1, "padding cuts off the whole result");

@@ -28,6 +28,13 @@ THIMBLE_OP_CASES(conv2d) {
                               {2, 5, 4, 53}),
                   convolution("many_channels", {4, 9, 8, 33}, {53, 3, 3, 33}, {4, 9, 8, 53},
                               {.padding = 1}),
+                  // Sizes for which Winograd's tiles are chosen, of each kind.
+                  convolution("tiles_of_2_by_2", {1, 8, 8, 32}, {32, 3, 3, 32}, {1, 8, 8, 32},
+                              {.padding = 1}, kBias),
+                  convolution("tiles_of_4_by_4", {1, 12, 12, 16}, {17, 3, 3, 16}, {1, 12, 12, 17},
+                              {.padding = 1}),
+                  convolution("tiles_of_stride_2", {2, 24, 24, 40}, {40, 3, 3, 40}, {2, 12, 12, 40},
+                              {.stride = 2, .padding = 1}),
                   convolution("merged_taps", {4, 9, 8, 19}, {53, 3, 3, 19}, {4, 5, 4, 53},
                               {.stride = 2, .padding = 1}),
                   convolution("one_pixel", {1, 1, 1, 1}, {1, 1, 1, 1}, {1, 1, 1, 1}, {}, kBias),
