@@ -141,6 +141,20 @@ def test_stored_weights_are_rounded(tmp_path: pathlib.Path) -> None:
         tb.store_weights(graph, "f32")
 
 
+def test_tokens_that_a_stored_table_lacks_are_named(tmp_path: pathlib.Path) -> None:
+    g = tb.Graph()
+    h = tb.embedding(g.input("ids", (3,), "i32"), embeddings=5, width=4, name="words")
+    g.output("y", tb.dense(h, units=2, name="down"))
+    tb.save_model(g, tmp_path / "m.safetensors")
+    for dtype in ("bf16", "f16", "i8", "i4"):
+        stored = tb.store_weights(tb.load_model(tmp_path / "m.safetensors"), dtype)
+        trainer = tb.Trainer(tb.adapt(tb.add_lora(stored, rank=2, targets=["down"]), loss="mse"), batch=2)
+        batch = {"ids": np.array([[0, 1, 4], [2, 5, 1]], np.int32), "label": np.zeros((2, 3, 2), np.float32)}
+        with pytest.raises(ValueError, match=r"\[ids\] holds 5 in sample 2 .*embedding takes 0 to 4"):
+            trainer.step(batch)
+        assert np.isnan(trainer.predict({"ids": batch["ids"]})[1, 1]).all()
+
+
 def test_fine_tuning_takes_the_steps_of_transformers(tmp_path: pathlib.Path) -> None:
     torch = pytest.importorskip("torch")
     transformers = pytest.importorskip("transformers")

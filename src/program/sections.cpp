@@ -11,7 +11,7 @@
 namespace thimble::program {
 namespace {
 
-constexpr int64_t kVersion = 6;
+constexpr int64_t kVersion = 7;
 constexpr int64_t kAlignment = 64;
 constexpr int64_t kHeaderBytes = 40;  // magic, version, bytes of the file, sections, checksum
 constexpr int64_t kEntryBytes = 32;   // kind, offset, bytes, checksum

@@ -84,7 +84,7 @@ const OpDef& gather_op() {
                 return is_first == c.counted[0] ? ir::Samples::mixed : ir::Samples::independent;
               },
           .indices = [](const ir::KernelContext& c) -> ir::IndexInput {
-            if (c.inputs[0]->dtype != DType::f32) return {};
+            if (!is_floating(c.inputs[0]->dtype)) return {};
             const auto axis = static_cast<int>(c.attrs.as<GatherOptions>().axis);
             return {.input = 1, .size = c.in(0)[axis], .ignored = {}};
           },

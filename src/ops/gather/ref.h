@@ -27,7 +27,7 @@ static void gather_part(unsigned char* y, const unsigned char* x, const int32_t*
       } else if (d->walk.element.is_real) {
         memcpy(to, &missing, bytes);
       } else {
-        memset(to, 0, bytes);
+        memset(to, d->missing, bytes);
       }
     }
   }

@@ -60,4 +60,16 @@ TEST(gather, is_nan_for_an_index_that_does_not_exist) {
   }
 }
 
+TEST(gather, is_nan_of_16_bits_for_an_index_that_does_not_exist) {
+  const Tensor index = tensor<int32_t>(DType::i32, {3}, {-1, 1, 2});
+  for (const DType dtype : {DType::bf16, DType::f16}) {
+    for (const Kernel kernel : {Kernel::fast, Kernel::reference}) {
+      const Tensor x = tensor<uint16_t>(dtype, {2}, {1, 2});
+      const auto y = values_of<uint16_t>(
+          run_op("gather", ir::Attrs::of(GatherOptions{0}), {x, index}, kernel)[0]);
+      EXPECT_EQ(y, (std::vector<uint16_t>{0xFFFF, 2, 0xFFFF}));
+    }
+  }
+}
+
 }  // namespace thimble::test::gather_test

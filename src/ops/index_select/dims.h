@@ -9,6 +9,7 @@ typedef struct index_select_dims {
   axis_dims along; /* of x */
   int count;       /* indices */
   copy_element element;
+  int missing; /* the bytes of elements that there are none of, where these are not `real` */
 } index_select_dims;
 
 #endif

@@ -64,6 +64,7 @@ index_select_dims dims_of(const Shape& x, int64_t axis, const Shape& index, DTyp
   }
   d.count = static_cast<int>(index[0]);
   d.element = copy_element_of(dtype);
+  d.missing = missing_byte(dtype);
   return d;
 }
 
@@ -142,7 +143,7 @@ const OpDef& index_select_op() {
                                     : ir::Samples::independent;
               },
           .indices = [](const ir::KernelContext& c) -> ir::IndexInput {
-            if (c.inputs[0]->dtype != DType::f32) return {};
+            if (!is_floating(c.inputs[0]->dtype)) return {};
             const auto axis = static_cast<int>(c.attrs.as<IndexSelectOptions>().axis);
             return {.input = 1, .size = c.in(0)[axis], .ignored = {}};
           },

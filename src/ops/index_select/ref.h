@@ -17,7 +17,7 @@ static void index_select_slice(unsigned char* y, const unsigned char* x, const i
     if (d->element.is_real) {
       memcpy(to + at, &missing, bytes);
     } else {
-      memset(to + at, 0, bytes);
+      memset(to + at, d->missing, bytes);
     }
   }
 }

@@ -33,6 +33,7 @@ indexed_dims indexed_dims_of(const Shape& x, const Shape& index, int64_t axis, D
   d.walk = strided_dims_of(axes, 0, x.elements(), dtype);
   d.size = static_cast<int>(x[static_cast<int>(chosen)]);
   d.step = static_cast<int>(strides[chosen]);
+  d.missing = missing_byte(dtype);
   return d;
 }
 

@@ -12,6 +12,7 @@ typedef struct {
   strided_dims walk;
   int size; /* of the axis in the other tensor */
   int step;
+  int missing; /* the bytes of an element that there is none of, where these are not `real` */
 } indexed_dims;
 
 #endif
