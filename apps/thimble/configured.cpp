@@ -220,9 +220,11 @@ class Configuring {
     for (const std::string& name : emit::trained_parameters(*model_.trainings.front().program)) {
       const auto place = model_.places.find(name);
       if (place == model_.places.end()) {
-        throw Error("configure",
-                    fmt::format("\"{}\" is no float tensor of {}: it cannot be trained", name,
-                                file_.name()));
+        throw Error(
+            "configure",
+            fmt::format("\"{}\" is no float tensor of {}: it cannot be trained here. Models on "
+                        "int8 are trained on a device by C sources (thimble export-c)",
+                        name, file_.name()));
       }
       const int tensor = place->second.tensor;
       for (const TrainedTensor& other : made_.trained) {
@@ -346,7 +348,9 @@ std::vector<std::string> chosen_parameters(const tflite::File& file, ConfigureOp
   if (!trained.empty()) return trained;
   if (too_large.empty()) {
     if (why) throw Error(*why);
-    throw Error("configure", "the model has no float weights to train");
+    throw Error("configure",
+                "the model has no float weights to train. Models on int8 are "
+                "trained on a device by C sources (thimble export-c)");
   }
   int64_t least = INT64_MAX;
   for (const std::vector<std::string>& parameters : too_large) {

@@ -110,6 +110,20 @@ bool is_usual_name(std::string name, bool is_label) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+namespace {
+
+// What to do about floating-point numbers for a field of another type.
+const char* without_fraction(const Field& field) {
+  if (field.dtype == DType::boolean) return "convert it with a.astype(bool)";
+  if (field.dtype == DType::i8 && !field.is_label) {
+    return "quantize it by the input's scale and zero point, or give the model inputs of f32 with "
+           "--f32-inputs of thimble import or adapt";
+  }
+  return "convert it with a.astype(numpy.int64)";
+}
+
+}  // namespace
+
 Column column_for(const std::string& file, const Field& field, StoredArray array) {
   check_sample_shape(file, field, array);
   check_booleans(file, array);
@@ -117,11 +131,9 @@ Column column_for(const std::string& file, const Field& field, StoredArray array
   if (is_floating_field) {
     check_finite(file, array, field.dtype);
   } else if (is_floating(array.element)) {
-    throw Error(file, fmt::format("holds {}, but the {} \"{}\" takes {}; convert it with "
-                                  "a.astype({})",
+    throw Error(file, fmt::format("holds {}, but the {} \"{}\" takes {}; {}",
                                   to_string(array.element), field.is_label ? "label" : "input",
-                                  field.name, to_string(field.dtype),
-                                  field.dtype == DType::boolean ? "bool" : "numpy.int64"));
+                                  field.name, to_string(field.dtype), without_fraction(field)));
   } else {
     check_integers(file, array, field.dtype);
   }

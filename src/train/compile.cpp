@@ -107,17 +107,22 @@ void keep_unread(ir::Graph& graph) {
   }
 }
 
-// What to do about parameters of f16 or bf16, which are frozen; empty: there are none.
-std::string narrow_parameters(const ir::Graph& model) {
+// What to do where no parameter is trained.
+std::string what_to_train(const ir::Graph& model) {
+  std::string narrow;
   for (const ir::ValueData& data : model.values) {
     const DType dtype = data.type.dtype;
-    if (data.role != ir::Role::parameter || (dtype != DType::f16 && dtype != DType::bf16)) continue;
-    return fmt::format(
+    if (data.role != ir::Role::parameter || data.trainable) continue;
+    if (dtype != DType::f16 && dtype != DType::bf16) {
+      return "; name those that are trained with --trainable of thimble adapt, or unfreeze of a "
+             "graph";
+    }
+    narrow = fmt::format(
         "; \"{}\" is of {}, and only parameters of f32 are trained: keep it in f32 "
         "and set precision to compute in 16 bits",
         *data.name, to_string(dtype));
   }
-  return "";
+  return narrow;
 }
 
 }  // namespace
@@ -139,7 +144,7 @@ ir::Graph training_graph(const ir::Graph& model, const TrainerOptions& options, 
       append_gradients(graph, options.objectives, scale, options.error_type);
   if (gradients.empty()) {
     throw Error("trainer", "nothing to train: every parameter is frozen, or there is none" +
-                               narrow_parameters(model));
+                               what_to_train(model));
   }
   const UpdateOptions update{
       .optimizer = options.optimizer,

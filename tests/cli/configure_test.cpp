@@ -136,6 +136,23 @@ TEST_F(configure, wrong_values_are_errors_of_the_command_line) {
   }
 }
 
+TEST_F(configure, of_a_model_on_int8_says_what_trains_it) {
+  const std::string model = folder_ / "q.tflite";
+  ASSERT_EQ(run({"save", "lenet5", "-o", folder_ / "f.safetensors"}).code, 0);
+  ASSERT_EQ(run({"quantize", folder_ / "f.safetensors", "--requantization", "fixed_point",
+                 "--samples", "16", "-o", folder_ / "q.safetensors"})
+                .code,
+            0);
+  ASSERT_EQ(run({"export-tflite", folder_ / "q.safetensors", "-o", model}).code, 0);
+  for (const std::string trainable : {"*", "auto"}) {
+    const Outcome outcome =
+        run({"configure", model, "--loss", kTwoStagesLoss, "--optimizer", "sgd", "--trainable",
+             trainable, "--memory-budget", "60KiB", "--out", folder_ / "none"});
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_THAT(outcome.err, HasSubstr("by C sources (thimble export-c)"));
+  }
+}
+
 TEST_F(configure, choices_that_are_given_twice_count_once) {
   const std::string model = folder_ / "mine.circle";
   write_two_stages_model(model);

@@ -243,6 +243,13 @@ TEST(lora, refuses_what_it_cannot_do) {
   g.output("y", matmul(x, w, {.transpose_b = true, .activation = Activation::relu}));
   EXPECT_THAT(error_of([&] { static_cast<void>(add_lora(g, {.targets = {"l"}})); }),
               HasSubstr("an op of its own"));
+  Graph of_int8;
+  const Value q = of_int8.input("x", {2}, DType::i8, {.scales = {0.5F}});
+  const Value weight = of_int8.parameter("l.weight", {3, 2}, init::constant(4), DType::i8,
+                                         {.scales = {0.5F, 0.25F, 1.0F}, .axis = 0});
+  of_int8.output("y", quantized_dense(q, weight, {}, {.scale = 0.5}));
+  EXPECT_THAT(error_of([&] { static_cast<void>(add_lora(of_int8, {.targets = {"l"}})); }),
+              HasSubstr("no layer \"l\" that an adapter could stand beside; this model has none"));
 }
 
 }  // namespace

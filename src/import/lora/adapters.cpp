@@ -66,6 +66,7 @@ std::optional<Layer> layer_of(const ir::Graph& graph, const ir::Node& node) {
   if (!parts || parts->weight < 1 || parts->input_channels < 0) return std::nullopt;
   const int weight = node.input(parts->weight);
   if (!is_parameter(graph, weight) || graph.type(weight).shape.rank() != 2) return std::nullopt;
+  if (!is_floating(graph.type(node.input(0)).dtype)) return std::nullopt;
   std::string name = *graph.data(weight).name;
   if (name.ends_with(kDown) || name.ends_with(kUp)) return std::nullopt;
   if (name.ends_with(kWeight)) name.resize(name.size() - kWeight.size());

@@ -27,14 +27,18 @@ bool is_target(const std::vector<std::string>& targets, const std::string& layer
   return found;
 }
 
-// The last parts of the names of the layers that may have an adapter.
+// Says how the layers that may have an adapter are called: by the last parts of their names.
 std::string kinds_of(const ir::Graph& graph) {
   std::set<std::string> kinds;
   for (const ir::Node& node : graph.nodes) {
     const auto layer = importer::lora::layer_of(graph, node);
     if (layer) kinds.insert(layer->name.substr(layer->name.rfind('.') + 1));
   }
-  return kinds.empty() ? "none" : fmt::format("{}", fmt::join(kinds, ", "));
+  if (kinds.empty()) {
+    return "this model has none: adapters stand beside dense layers and matrices of weights whose "
+           "inputs are floating point, not beside convolutions and layers on int8";
+  }
+  return fmt::format("layers of this model are called {}", fmt::join(kinds, ", "));
 }
 
 // The one of a layer whose weight another node read before, or a new one.
@@ -138,14 +142,12 @@ Graph add_lora(const Graph& graph, const LoraOptions& options) {
   }
   for (const std::string& target : options.targets) {
     if (used.count(target) > 0) continue;
-    throw Error("lora", fmt::format("there is no layer \"{}\" that an adapter could stand beside; "
-                                    "layers of this model are called {}",
-                                    target, kinds_of(from)));
+    throw Error("lora",
+                fmt::format("there is no layer \"{}\" that an adapter could stand beside; {}",
+                            target, kinds_of(from)));
   }
   if (options.targets.empty()) {
-    throw Error("lora", fmt::format("name the layers that get an adapter; those of this model are "
-                                    "called {}",
-                                    kinds_of(from)));
+    throw Error("lora", "name the layers that get an adapter; " + kinds_of(from));
   }
   Graph made;
   made.ir() = std::move(rewriter).finish();
