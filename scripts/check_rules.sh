@@ -236,6 +236,7 @@ files_of_larger_ops='
 clip_gradient 7
 ctc 7
 grid_sample 7
+int8_error_grad 8
 local_response_norm 7
 matmul 8
 normalize 7

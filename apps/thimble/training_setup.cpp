@@ -174,11 +174,10 @@ void SetupOptions::add_integers_to(CLI::App& command) {
          "how changes of int8 weights and int32 biases become whole: stochastic at random, up with "
          "the probability of the fractional part; residual to nearest, and what that leaves waits "
          "for the next update, in 2 bytes a number [stochastic]");
-  choice(
-      command, "--error-type", error_type, kErrorTypes,
-      "how the gradient of an int8 activation that several layers read waits, while their parts "
-      "of it are summed up; i8, with one scale for the tensor, takes a quarter of the memory and "
-      "changes the results [f32]");
+  choice(command, "--error-type", error_type, kErrorTypes,
+         "how the gradients of int8 activations are stored; i8, with one scale for the tensor, "
+         "takes a quarter of the memory, changes the results, and takes longer, because it is "
+         "computed twice for the scale [f32]");
 }
 
 int64_t batch_of(const SetupOptions& options, const Recipe& recipe) {

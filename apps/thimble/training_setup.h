@@ -39,7 +39,7 @@ struct SetupOptions {
   DType saved_activations = DType::f32;
   bool quantization_aware_scaling = true;
   IntegerRounding integer_rounding = IntegerRounding::stochastic;
-  DType error_type = DType::f32;  // of gradients that wait for each other
+  DType error_type = DType::f32;  // of gradients of int8 activations
 
   // The positional model and the options.
   void add_to(CLI::App& command);

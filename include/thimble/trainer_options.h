@@ -75,8 +75,8 @@ struct TrainerOptions {
   // decay mean what they mean in f32. Without, it is for the integers themselves.
   bool quantization_aware_scaling = true;
   IntegerRounding integer_rounding = IntegerRounding::stochastic;
-  // How the gradient of an int8 activation that several layers read waits, while their parts of it
-  // are summed up: f32, or lossily i8, with one scale for the tensor.
+  // How the gradients of int8 activations are stored: f32, or lossily i8, with one scale for the
+  // tensor, its largest number by 127.
   DType error_type = DType::f32;
   int64_t input_pipeline_bytes = 0;  // part of the budget for reading samples; 0: two batches
   uint64_t seed = 0;                 // of initial values, order, dropout and noise

@@ -267,9 +267,8 @@ class Trainer(Weights):
         integer_rounding: how their changes become whole: "stochastic", up with the probability of
             the fractional part, or "residual", to nearest, where what that leaves waits for the next
             update, in 2 bytes a number
-        error_type: how the gradient of an int8 activation that several layers read waits, while
-            their parts of it are summed up: "f32", or "i8" with one scale for the tensor, in a
-            quarter of the memory, which changes the results
+        error_type: how the gradients of int8 activations are stored: "f32", or "i8" with one scale
+            for the tensor, in a quarter of the memory, which changes the results
         input_pipeline_bytes: part of the memory_budget for reading samples; None: two batches
         seed: of initial values, order, dropout and noise; the same seed gives the same bits
         threads: 0 for one per processor

@@ -48,7 +48,9 @@ class Reverse {
       : graph_(graph),
         depends_(depends_on(graph, wanted)),
         grads_(graph.values.size()),
-        error_type_(error_type) {}
+        stored_(graph.values.size()) {
+    if (error_type == DType::i8) find_stored();
+  }
 
   void accumulate(int id, Value gradient) {
     if (!gradient) return;
@@ -63,26 +65,39 @@ class Reverse {
                               ir::to_string(graph_.type(id)), to_string(gradient.shape())));
     }
     gradient = with_type(graph_, gradient, gradient_dtype(graph_.type(id)));
+    if (is_stored_[static_cast<size_t>(id)] != 0) {
+      StoredError& sum = stored_[static_cast<size_t>(id)];
+      sum = sum.empty() ? stored_error(graph_, gradient) : stored_sum(graph_, sum, gradient);
+      for (const Value& part : sum)
+        graph_.values[static_cast<size_t>(part.id())].role = ir::Role::gradient;
+      name_gradient(sum[0], id);
+      return;
+    }
     Value& sum = grads_[static_cast<size_t>(id)];
-    if (!sum) {
-      sum = gradient;
-    } else if (waits_in_8_bits(id)) {  // what was summed up so far has waited for this part
-      sum = sum_with_stored_error(graph_, sum, gradient);
-    } else {
-      sum = graph_.add1(gradient_sum(), {}, {sum, gradient});
-    }
-    ir::ValueData& data = graph_.values[static_cast<size_t>(sum.id())];
-    if (data.producer >= 0 && !ir::is_persistent(data.role)) {
-      data.role = ir::Role::gradient;
-      data.name = "grad(" + graph_.data(id).name + ")";
-    }
+    sum = sum ? graph_.add1(gradient_sum(), {}, {sum, gradient}) : gradient;
+    name_gradient(sum, id);
   }
 
   void visit(size_t n) {
     const ir::Node node = graph_.nodes[n];  // a copy: the rule appends nodes
+    const size_t first_new = graph_.values.size();
+    graph_.reopen_layer(node.layer);
     const RuleCall call(
         graph_, node, [this](int id) { return depends_[static_cast<size_t>(id)] != 0; },
-        [this](int id) { return grads_[static_cast<size_t>(id)]; });
+        [this](int id) { return gradient_of(id); });
+    run(node, call, first_new);
+    graph_.end_layer();
+  }
+
+  // The gradient of a value, as rules read it.
+  [[nodiscard]] Value gradient_of(int id) {
+    const StoredError& stored = stored_[static_cast<size_t>(id)];
+    return stored.empty() ? grads_[static_cast<size_t>(id)] : loaded_error(graph_, stored);
+  }
+
+ private:
+  // Appends what the rule of a node makes. first_new: the first value of the rule's arguments.
+  void run(const ir::Node& node, const RuleCall& call, size_t first_new) {
     const std::span<const bool> needs = call.needed();
     const bool any_grad = std::any_of(call.grads.begin(), call.grads.end(),
                                       [](const Value& grad) { return bool(grad); });
@@ -93,8 +108,6 @@ class Reverse {
                   "has no gradient, but a trained parameter reaches the loss through it; use "
                   "another op, or freeze the parameter");
     }
-    graph_.reopen_layer(node.layer);
-    const size_t first_new = graph_.values.size();
     const std::vector<Value> result = call.run(node);
     for (size_t id = first_new; id < graph_.values.size(); ++id) {
       ir::ValueData& data = graph_.values[id];
@@ -103,21 +116,38 @@ class Reverse {
     for (size_t i = 0; i < result.size() && i < needs.size(); ++i) {
       if (needs[i]) accumulate(node.inputs[i], result[i]);
     }
-    graph_.end_layer();
   }
 
-  [[nodiscard]] bool waits_in_8_bits(int id) const {
-    const ir::ValueData& data = graph_.data(id);
-    return error_type_ == DType::i8 && data.type.dtype == DType::i8 && data.producer >= 0;
+  // The gradients of int8 activations are stored as int8. What has the bytes of another value has
+  // its gradient, too, unless several nodes read it.
+  void find_stored() {
+    std::vector<int> readers(graph_.values.size(), 0);
+    for (const ir::Node& node : graph_.nodes) {
+      for (const int id : node.inputs) {
+        if (id >= 0) ++readers[static_cast<size_t>(id)];
+      }
+    }
+    for (size_t id = 0; id < is_stored_.size(); ++id) {
+      const ir::ValueData& data = graph_.values[id];
+      if (data.type.dtype != DType::i8 || data.producer < 0) continue;
+      const ir::Node& producer = graph_.nodes[static_cast<size_t>(data.producer)];
+      is_stored_[id] = producer.op->memory.views.empty() || readers[id] > 1 ? 1 : 0;
+    }
   }
 
-  [[nodiscard]] int gradient_of(int id) const { return grads_[static_cast<size_t>(id)].id(); }
+  void name_gradient(Value gradient, int of) {
+    ir::ValueData& data = graph_.values[static_cast<size_t>(gradient.id())];
+    if (data.producer >= 0 && !ir::is_persistent(data.role)) {
+      data.role = ir::Role::gradient;
+      data.name = "grad(" + graph_.data(of).name + ")";
+    }
+  }
 
- private:
   ir::Graph& graph_;
   std::vector<char> depends_;
   std::vector<Value> grads_;
-  DType error_type_;
+  std::vector<StoredError> stored_;  // in the place of grads_ where is_stored_
+  std::vector<char> is_stored_ = std::vector<char>(grads_.size(), 0);
 };
 
 // Moves updates of parameters among the nodes from `first` on to the end: gradient rules append
@@ -142,7 +172,7 @@ std::vector<Gradient> append_reverse(ir::Graph& graph, size_t forward_nodes,
   for (const Cotangent& seed : seeds) reverse.accumulate(seed.output.id(), seed.cotangent);
   for (size_t n = forward_nodes; n-- > 0;) reverse.visit(n);
   std::vector<Gradient> gradients;
-  for (int id : wanted) gradients.push_back({id, reverse.gradient_of(id)});
+  for (int id : wanted) gradients.push_back({id, reverse.gradient_of(id).id()});
   return gradients;
 }
 

@@ -29,8 +29,8 @@ struct Cotangent {
 // Appends the nodes that compute the gradient of sum(output * cotangent) with respect to each
 // wanted source. Values keep their numbers. Reverse mode: Griewank and Walther, "Evaluating
 // Derivatives", 2008, chapter 3. Throws Error if an op on the way has no gradient.
-// error_type: how the gradient of an int8 activation that several nodes read waits, while their
-// parts of it are summed up: f32, or lossily i8, with one scale for the tensor.
+// error_type: how the gradients of int8 activations are stored: f32, or lossily i8, with one scale
+// for the tensor. The sum of several is rounded each time that one is added.
 std::vector<Gradient> append_gradients(ir::Graph& graph, std::span<const Cotangent> seeds,
                                        std::span<const int> wanted, DType error_type = DType::f32);
 

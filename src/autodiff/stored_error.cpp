@@ -20,12 +20,18 @@ const ir::OpDef& storing_op() {
 
 }  // namespace
 
-Value sum_with_stored_error(ir::Graph& graph, Value waiting, Value gradient) {
-  const ir::OpDef& to = storing_op();
-  // The op that makes it f32 again adds it to another gradient, its first input.
+StoredError stored_error(ir::Graph& graph, Value gradient) {
+  return graph.add(storing_op(), {}, {&gradient, 1});
+}
+
+StoredError stored_sum(ir::Graph& graph, const StoredError& stored, Value gradient) {
   std::vector<Value> inputs{gradient};
-  for (const Value& part : graph.add(to, {}, {&waiting, 1})) inputs.push_back(part);
-  return graph.add(*to.gradient.stored_error, {}, inputs)[0];
+  inputs.insert(inputs.end(), stored.begin(), stored.end());
+  return stored_error(graph, graph.add(*storing_op().gradient.stored_error->add, {}, inputs)[0]);
+}
+
+Value loaded_error(ir::Graph& graph, const StoredError& stored) {
+  return graph.add(*storing_op().gradient.stored_error->load, {}, stored)[0];
 }
 
 }  // namespace thimble::autodiff

@@ -50,6 +50,12 @@ struct Routing {
   int places = -1;  // the input that holds the places: an output of the op that chose
 };
 
+// The ops that read a gradient that another op stored in 8 bits.
+struct StoredError {
+  const OpDef* load;  // makes it f32 again
+  const OpDef* add;   // adds it to its first input
+};
+
 struct GradientRule {
   // Returns the gradients of the inputs, none for inputs without one. Null: the op has no gradient.
   std::vector<Value> (*vjp)(const VjpContext&) = nullptr;
@@ -62,9 +68,9 @@ struct GradientRule {
   // The attributes with which this op takes slices of its first input along an axis, those of the
   // indices in its second input (one op of the library). Null: the op is not of this kind.
   Attrs (*to_slices)(int axis) = nullptr;
-  // Of the op that stores a gradient in 8 bits (one op of the library): the op that adds what is
-  // stored, all outputs of this one, to its first input. Null: the op is not of this kind.
-  const OpDef* stored_error = nullptr;
+  // Of the op that stores a gradient in 8 bits (one op of the library): the ops that read what is
+  // stored, all outputs of this one. Null: the op is not of this kind.
+  const StoredError* stored_error = nullptr;
 };
 
 // How passes may rewrite a node of this op.

@@ -9,6 +9,7 @@
 #include "autodiff/autodiff.h"
 #include "ir/wildcard.h"
 #include "ops/families/quantized/by_rows.h"
+#include "ops/families/quantized/int8_errors.h"
 #include "ops/families/quantized/masked.h"
 #include "ops/families/quantized/sum_grad.h"
 #include "passes/passes.h"
@@ -182,7 +183,7 @@ ir::Graph training_graph(const ir::Graph& model, const TrainerOptions& options, 
 }
 
 ir::Graph graph_of_kernels(const ir::Graph& graph, bool fast) {
-  ir::Graph made = ops::with_masks_at_once(graph);
+  ir::Graph made = ops::with_masks_at_once(ops::with_int8_errors(graph));
   if (fast) return made;
   return ops::with_sum_gradients(ops::with_masked_gradients(ops::convolutions_by_rows(made)));
 }

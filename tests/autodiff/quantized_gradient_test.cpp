@@ -9,6 +9,7 @@
 #include <numeric>
 #include <optional>
 #include <random>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "harness/op_data.h"
 #include "ir/graph.h"
 #include "ir/reference.h"
+#include "ops/families/quantized/int8_errors.h"
 
 namespace thimble::test::quantized_gradient_test {
 namespace {
@@ -26,6 +28,9 @@ using ir::Precision;
 
 // Factors are rounded to f32 in the graph.
 constexpr double kTolerance = 1e-6;
+// Every stored error is rounded to 255 steps, which is about 1 % of its norm; gradients sum them
+// up, and what cancels leaves more.
+constexpr double kLossyTolerance = 0.08;
 // Of integers, between a loss of digits and a curved function.
 constexpr double kSmallStep = 1e-3;
 
@@ -69,6 +74,7 @@ class Net {
     const size_t forward = graph_.nodes.size();
     const Value cotangent = real(y.shape(), -1.0, 1.0);
     const autodiff::Cotangent seed{y, cotangent};
+    ir::Graph lossy = graph_;
     const auto gradients = autodiff::append_gradients(graph_, {&seed, 1}, wanted);
     ir::verify(graph_);
     const auto values = ir::run_reference(graph_, contents_, Precision::f64);
@@ -79,10 +85,12 @@ class Net {
       return type.dtype == DType::f32 ? ir::to_doubles(bytes, Precision::f64)
                                       : numbers_of(bytes, type);
     };
+    std::vector<Numbers> exact;
     for (const autodiff::Gradient& gradient : gradients) {
       ASSERT_GE(gradient.gradient, 0) << *graph_.data(gradient.value).name;
       EXPECT_EQ(graph_.type(gradient.gradient).dtype, DType::f32);
       const Numbers dx = numbers(gradient.gradient);
+      exact.push_back(dx);
       for (int k = 0; k < 2; ++k) {
         Numbers direction(dx.size());
         double expected = 0.0;
@@ -103,9 +111,53 @@ class Net {
             << ir::text(graph_);
       }
     }
+    expect_gradients_of_int8_errors(lossy, y.id(), cotangent.id(), wanted, exact);
   }
 
  private:
+  // Compares the gradients by errors that are stored as int8 with exact ones, and those of the ops
+  // that read and write int8 alone with the bits of all others.
+  void expect_gradients_of_int8_errors(ir::Graph& lossy, int y, int cotangent,
+                                       std::span<const int> wanted,
+                                       const std::vector<Numbers>& exact) {
+    const autodiff::Cotangent seed{lossy.value(y), lossy.value(cotangent)};
+    const auto gradients = autodiff::append_gradients(lossy, {&seed, 1}, wanted, DType::i8);
+    for (const autodiff::Gradient& gradient : gradients) {
+      lossy.outputs.emplace_back(*lossy.data(gradient.value).name, gradient.gradient);
+    }
+    ir::verify(lossy);
+    const ir::Graph joined = ops::with_int8_errors(lossy);
+    ir::verify(joined);
+    const std::vector<ir::Bytes> values = ir::run_reference(lossy, contents_, Precision::f64);
+    std::map<int, ir::Bytes> contents;  // by the numbers of the other graph
+    for (size_t id = 0; id < joined.values.size(); ++id) {
+      for (const auto& [source, bytes] : contents_) {
+        const bool is_source = joined.values[id].producer < 0;
+        if (is_source && joined.values[id].name == lossy.data(source).name) {
+          contents[static_cast<int>(id)] = bytes;
+        }
+      }
+    }
+    const std::vector<ir::Bytes> others = ir::run_reference(joined, contents, Precision::f64);
+    for (size_t i = 0; i < gradients.size(); ++i) {
+      const ir::Bytes& bytes = values[static_cast<size_t>(lossy.outputs[i].second)];
+      EXPECT_EQ(bytes, others[static_cast<size_t>(joined.outputs[i].second)])
+          << lossy.outputs[i].first << "\n"
+          << ir::text(joined);
+      const Numbers dx = ir::to_doubles(bytes, Precision::f64);
+      ASSERT_EQ(dx.size(), exact[i].size());
+      double miss = 0.0;
+      double norm = 0.0;
+      for (size_t k = 0; k < dx.size(); ++k) {
+        miss += std::pow(dx[k] - exact[i][k], 2.0);
+        norm += std::pow(exact[i][k], 2.0);
+      }
+      EXPECT_LE(std::sqrt(miss), kLossyTolerance * std::sqrt(norm) + 1e-6)
+          << lossy.outputs[i].first << "\n"
+          << ir::text(lossy);
+    }
+  }
+
   Value source(ir::TensorType type) {
     return graph_.source("s" + std::to_string(graph_.values.size()), std::move(type),
                          ir::Role::input);

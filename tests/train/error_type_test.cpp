@@ -1,4 +1,4 @@
-// Gradients of int8 activations that wait in 8 bits (TrainerOptions::error_type).
+// Gradients of int8 activations that are stored in 8 bits (TrainerOptions::error_type).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <thimble/thimble.h>
@@ -48,9 +48,9 @@ TrainerOptions options(DType error_type, const Optimizer& optimizer = SGD{.lr = 
   return {.optimizer = optimizer, .batch = 16, .error_type = error_type, .seed = 3, .threads = 2};
 }
 
-// Each of the two sums is rounded to 255 steps: its error is at most 1/254 of its largest number.
-// Gradients sum many of these errors, of either sign.
-constexpr double kMostOfNorm = 0.03;
+// Every error is rounded to 255 steps: it misses by at most 1/254 of its largest number, about 1 %
+// of its norm. Gradients sum many of these, of either sign, of all layers up to theirs.
+constexpr double kMostOfNorm = 0.06;
 
 TEST(error_type, of_i8_gives_nearly_the_gradients_of_f32) {
   const data::Dataset batch = digits().take(16);
@@ -71,10 +71,6 @@ TEST(error_type, of_i8_gives_nearly_the_gradients_of_f32) {
     }
     EXPECT_LE(std::sqrt(miss), kMostOfNorm * std::sqrt(norm)) << name;
     changed += miss > 0.0 ? 1 : 0;
-    // What is behind the last block never waited.
-    if (name.starts_with("head")) {
-      EXPECT_EQ(miss, 0.0) << name;
-    }
   }
   EXPECT_GT(changed, 4);
 }
@@ -83,6 +79,33 @@ TEST(error_type, of_i8_takes_less_memory) {
   const Plan exact = plan_training(residual_network(), options(DType::f32));
   const Plan rounded = plan_training(residual_network(), options(DType::i8));
   EXPECT_LT(rounded.planned_peak_bytes, exact.planned_peak_bytes);
+}
+
+// A chain of layers whose first images are the largest: there the errors are what a step holds.
+TEST(error_type, of_i8_takes_less_memory_along_a_chain) {
+  Graph g;
+  Value x = g.input("image", {28, 28, 1});
+  x = relu(conv2d(x, {.channels = 16, .kernel = 3, .padding = 1, .name = "first"}));
+  x = relu(depthwise_conv2d(x, {.kernel = 3, .stride = 2, .padding = 1}));
+  x = relu(conv2d(x, {.channels = 32, .kernel = 1}));
+  x = relu(conv2d(x, {.channels = 16, .kernel = 3, .stride = 2, .padding = 1}));
+  g.minimize(softmax_cross_entropy(dense(flatten(x), {.units = 10}), g.label("digit")));
+  const TemporaryFolder folder;
+  Trainer(g, options(DType::f32)).save_model(folder / "m");
+  const Graph chain = quantize_model(load_model(folder / "m"), digits(), {.samples = 16}).graph;
+  for (const bool reference : {false, true}) {
+    int64_t arena = 0;
+    for (const DType type : {DType::f32, DType::i8}) {
+      TrainerOptions chosen = options(type, SGD{});
+      chosen.reference_kernels = reference;
+      const Plan plan = plan_training(chain, chosen);
+      // f32 errors of the first two layers alone: 4 * 16 * (784 + 196) * 16 samples.
+      if (type == DType::i8) {
+        EXPECT_LT(plan.arena_bytes, arena / 2);
+      }
+      arena = plan.arena_bytes;
+    }
+  }
 }
 
 TEST(error_type, of_i8_trains_and_moves_nothing_at_a_rate_of_0) {

@@ -54,6 +54,12 @@ const OpDef& affine_op() {
 }  // namespace
 }  // namespace thimble::ops::affine_impl
 
+namespace thimble::ops {
+
+const OpDef& linear_op() { return affine_impl::affine_op(); }
+
+}  // namespace thimble::ops
+
 THIMBLE_OP_FOLDER(affine) {
   static const OpDef* const defs[] = {&affine_op()};
   return defs;

@@ -1,5 +1,6 @@
 #include "ir/graph.h"
 #include "ops/error_int8/dims.h"
+#include "ops/families/quantized/int8_errors.h"
 
 #define THIMBLE_OP error_int8
 #include "ops/families/builder/both_precisions.h"
@@ -40,7 +41,32 @@ const OpDef& add_op() {
   return def;
 }
 
+const OpDef& from_op() {
+  static const OpDef def{
+      .name = "error_from_int8",
+      .signature{
+          .doc = "The gradient that error_to_int8 stored, f32 again: y * scale.",
+          .inputs = {{.name = "y", .doc = "any shape, i8", .types = DType::i8},
+                     {.name = "scale", .doc = "one number, f32", .types = DType::f32}},
+          .outputs = {{"x", "the shape of y, f32"}},
+      },
+      .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
+        c.require(c.input(0).quantization == nullptr, "expected y to be i8 without a scale");
+        c.require(c.shape(1).rank() == 0, "expected one scale");
+        return {{DType::f32, c.shape(0)}};
+      },
+      .kernels{
+          .params = params,
+          .ref = ir::kernel_fn<&f32::error_from_int8_ref>(),
+          .ref64 = ir::kernel_fn<&f64::error_from_int8_ref>(),
+          .any_type = true,
+      },
+  };
+  return def;
+}
+
 const OpDef& to_int8_op() {
+  static const ir::StoredError readers{&from_op(), &add_op()};
   static const OpDef def{
       .name = "error_to_int8",
       .signature{
@@ -53,7 +79,7 @@ const OpDef& to_int8_op() {
       .infer = [](const ir::InferContext& c) -> std::vector<ir::TensorType> {
         return {{DType::i8, c.shape(0)}, {DType::f32, {}}};
       },
-      .gradient{.stored_error = &add_op()},
+      .gradient{.stored_error = &readers},
       .kernels{
           .params = params,
           .ref = ir::kernel_fn<&f32::error_to_int8_ref>(),
@@ -69,7 +95,13 @@ const OpDef& to_int8_op() {
 }  // namespace
 }  // namespace thimble::ops::error_int8_impl
 
+namespace thimble::ops {
+
+const OpDef& int8_error_of() { return error_int8_impl::to_int8_op(); }
+
+}  // namespace thimble::ops
+
 THIMBLE_OP_FOLDER(error_int8) {
-  static const OpDef* const defs[] = {&to_int8_op(), &add_op()};
+  static const OpDef* const defs[] = {&to_int8_op(), &from_op(), &add_op()};
   return defs;
 }

@@ -48,6 +48,12 @@ THIMBLE_OP_CASES(error_to_int8) {
                     {"empty", {{.shape = {0}}}, {}, {{0}, {}}}}};
 }
 
+THIMBLE_OP_CASES(error_from_int8) {
+  const TensorSpec y{.shape = {3, 37}, .dtype = DType::i8, .low = -127.0, .high = 127.0};
+  return {.cases = {{"some", {y, {.shape = {}, .low = 0.01, .high = 2.0}}, {}, {{3, 37}}}},
+          .rejects = {{"several_scales", {y, {.shape = {3}}}, {}, "expected one scale"}}};
+}
+
 THIMBLE_OP_CASES(add_int8_error) {
   const TensorSpec dx{.shape = {3, 37}};
   const TensorSpec y{.shape = {3, 37}, .dtype = DType::i8, .low = -127.0, .high = 127.0};
@@ -115,6 +121,12 @@ TEST(error_int8, of_microcontrollers_has_the_bits_of_the_reference) {
       std::vector<float> sum(x.size());
       for (float& v : x) v = normal(random);
       ref::add_int8_error_ref(sum.data(), x.data(), wanted.data(), &scale, &d);
+      std::vector<float> loaded(x.size());
+      ref::error_from_int8_ref(loaded.data(), wanted.data(), &scale, &d);
+      for (size_t i = 0; i < x.size(); ++i) {
+        const float alone = static_cast<float>(wanted[i]) * scale + x[i];
+        EXPECT_TRUE(loaded[i] + x[i] == alone || std::isnan(alone)) << size;
+      }
       dsp::add_int8_error_ref(x.data(), x.data(), wanted.data(), &scale, &d);
       EXPECT_EQ(std::memcmp(x.data(), sum.data(), x.size() * sizeof(float)), 0) << size;
     }

@@ -197,6 +197,12 @@ MaskedGradient quantized_input_grad_masked() {
   return {&impl::input_grad_op(), &impl::masked_op()};
 }
 
+const OpDef& quantized_input_grad_op() { return quantized_conv2d_input_grad_impl::input_grad_op(); }
+
+const OpDef& quantized_depthwise_input_grad_op() {
+  return quantized_conv2d_input_grad_impl::in_place_op();
+}
+
 Value quantized_input_grad(Value dy, Value weight, const Conv2dInputGradAttrs& attrs) {
   namespace impl = quantized_conv2d_input_grad_impl;
   const int64_t channels = impl::weight_shape(weight.shape())[3] * attrs.groups;

@@ -87,6 +87,10 @@ THIMBLE_OP_FOLDER(quantized_conv2d_weight_grad) {
 
 namespace thimble::ops {
 
+const OpDef& quantized_weight_grad_op() {
+  return quantized_conv2d_weight_grad_impl::weight_grad_op();
+}
+
 Value quantized_weight_grad(Value x, Value dy, const Conv2dWeightGradAttrs& attrs) {
   return x.graph().add1(quantized_conv2d_weight_grad_impl::weight_grad_op(), ir::Attrs::of(attrs),
                         {x, dy});

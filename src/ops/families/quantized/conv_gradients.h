@@ -6,6 +6,8 @@
 #include <thimble/ops/conv2d_input_grad.h>
 #include <thimble/ops/conv2d_weight_grad.h>
 
+#include "ir/op_def.h"
+
 namespace thimble::ops {
 
 // conv2d_input_grad of the integers of the weight, with the same bits.
@@ -19,5 +21,11 @@ namespace thimble::ops {
 // x: [N, H, W, C], i8 with one scale; dy: [N, P, Q, K], f32;
 // returns dw: [K, kernel.h, kernel.w, C / groups], f32.
 [[nodiscard]] Value quantized_weight_grad(Value x, Value dy, const Conv2dWeightGradAttrs& attrs);
+
+// The ops of these gradients.
+[[nodiscard]] const OpDef& quantized_input_grad_op();
+[[nodiscard]] const OpDef& quantized_weight_grad_op();
+// The one of depthwise convolutions, whose dx may lie where dy does.
+[[nodiscard]] const OpDef& quantized_depthwise_input_grad_op();
 
 }  // namespace thimble::ops

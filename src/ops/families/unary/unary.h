@@ -54,6 +54,9 @@ struct UnaryInfo {
   std::vector<Value> (*quantized)(const ir::QuantizeContext&) = nullptr;
 };
 
+// scale * x + shift: the op of ops/affine.
+[[nodiscard]] const OpDef& linear_op();
+
 // Completes the definition of an op. The caller sets name, doc, example, attrs, vjp and kernels;
 // params and infer are set only if missing. Kernels: (real* y, const real* x, const unary_dims*).
 OpDef unary_op(OpDef def);

@@ -1,0 +1,25 @@
+/* Sizes of the gradients that read errors of int8. Plain C99: also emitted for devices. */
+#ifndef THIMBLE_OPS_INT8_ERROR_GRAD_DIMS_H_
+#define THIMBLE_OPS_INT8_ERROR_GRAD_DIMS_H_
+
+#include "ops/error_int8/dims.h"
+#include "ops/families/conv/conv_kernel_dims.h"
+
+typedef struct int8_error_conv_dims {
+  conv_dims conv;     /* e: [n,p,q,k] */
+  int factor_step;    /* 1: a factor for each channel, 0: one for all */
+  int32_t zero_point; /* of x, where the op reads one */
+} int8_error_conv_dims;
+
+typedef struct int8_error_dims {
+  int rows;
+  int channels;
+  int factor_step; /* as above */
+} int8_error_dims;
+
+/* Numbers that are computed at once. */
+#define INT8_ERROR_CHUNK 64
+/* Rows whose numbers are added before their sum is, as sum_to does. */
+#define INT8_ERROR_BLOCK 128
+
+#endif

@@ -1,0 +1,150 @@
+/* Parts of the gradients that read errors of int8, of the reference and of the host's kernels.
+   Plain C99. */
+
+/* Where the gradients of a layer's sums are read from: that of sum i of channel c is
+   e[i] unit factors[c], and 0 where there are bits and bit i is not set. */
+typedef struct int8_error_source {
+  const int8_t* e;
+  const real* factors;
+  const uint8_t* bits; /* or null */
+  real unit;
+  int factor_step;
+} int8_error_source;
+
+/* Those of n sums from `at` on, of channels c and on. */
+static void int8_error_sums(real* to, const int8_error_source* from, ptrdiff_t at, int c, int n) {
+  const real* const factors = from->factors + (ptrdiff_t)c * from->factor_step;
+  for (int i = 0; i < n; ++i) to[i] = (real)from->e[at + i] * from->unit;
+  if (from->bits != 0) {
+    for (int i = 0; i < n; ++i) {
+      if ((from->bits[(at + i) / 8] >> ((at + i) % 8) & 1) == 0) to[i] = 0;
+    }
+  }
+  if (from->factor_step != 0) {
+    for (int i = 0; i < n; ++i) to[i] *= factors[i];
+  } else {
+    for (int i = 0; i < n; ++i) to[i] *= factors[0];
+  }
+}
+
+/* dx[n,h,column,c] and the `count` channels from there on, which lie in one group: as
+   quantized_conv2d_input_grad sums them. A depthwise convolution takes several groups at once. */
+static void int8_error_pixel(real* to, const int8_error_source* from, const int8_t* w,
+                             const conv_dims* d, int n, int h, int column, int c, int count) {
+  real sums[INT8_ERROR_CHUNK];
+  const int group_c = d->c / d->groups;
+  const int group_k = d->k / d->groups;
+  const int first_k = c / group_c * group_k;
+  for (int i = 0; i < count; ++i) to[i] = 0;
+  for (int r = 0; r < d->r; ++r) {
+    const int from_h = h + d->pad_top - r * d->dilation_h;
+    if (from_h < 0 || from_h % d->stride_h != 0 || from_h / d->stride_h >= d->p) continue;
+    for (int s = 0; s < d->s; ++s) {
+      const int from_w = column + d->pad_left - s * d->dilation_w;
+      if (from_w < 0 || from_w % d->stride_w != 0 || from_w / d->stride_w >= d->q) continue;
+      const ptrdiff_t row = (ptrdiff_t)n * d->p + from_h / d->stride_h;
+      const ptrdiff_t at = (row * d->q + from_w / d->stride_w) * d->k + first_k;
+      if (group_c == 1 && group_k == 1) {
+        const int8_t* const taps = w + ((ptrdiff_t)c * d->r + r) * d->s + s;
+        int8_error_sums(sums, from, at, c, count);
+        for (int i = 0; i < count; ++i) to[i] += sums[i] * (real)taps[(ptrdiff_t)i * d->r * d->s];
+        continue;
+      }
+      for (int k = 0; k < group_k; k += INT8_ERROR_CHUNK) {
+        const int rest = group_k - k;
+        const int here = rest < INT8_ERROR_CHUNK ? rest : INT8_ERROR_CHUNK;
+        int8_error_sums(sums, from, at + k, first_k + k, here);
+        for (int j = 0; j < here; ++j) {
+          const real sum = sums[j];
+          const ptrdiff_t tap = ((ptrdiff_t)(first_k + k + j) * d->r + r) * d->s + s;
+          const int8_t* const taps = w + tap * group_c + c % group_c;
+          if (sum == 0) continue; /* adds nothing */
+          for (int i = 0; i < count; ++i) to[i] += sum * (real)taps[i];
+        }
+      }
+    }
+  }
+}
+
+/* Channels from c on that int8_error_pixel takes at once. */
+static int int8_error_count(const conv_dims* d, int c) {
+  const int group_c = d->c / d->groups;
+  const int is_depthwise = group_c == 1 && d->k == d->groups;
+  const int rest = is_depthwise ? d->c - c : group_c - c % group_c;
+  return rest < INT8_ERROR_CHUNK ? rest : INT8_ERROR_CHUNK;
+}
+
+/* to[i] += waiting[i] unit, where there is one. */
+static void int8_error_add(real* to, const int8_t* waiting, const real* unit, int n) {
+  if (waiting == 0) return;
+  for (int i = 0; i < n; ++i) to[i] = (real)waiting[i] * *unit + to[i];
+}
+
+/* Row `row` of all images of dx: y gets its int8 numbers of this unit, unless it is null. Returns
+   the larger of `most` and the largest size of a number of the row. */
+static real int8_error_row(int8_t* y, real most, real unit, const int8_error_source* from,
+                           const int8_t* w, const int8_t* waiting, const real* waiting_unit,
+                           const conv_dims* d, int row) {
+  real dx[INT8_ERROR_CHUNK];
+  for (int column = 0; column < d->w; ++column) {
+    for (int c = 0, count = 0; c < d->c; c += count) {
+      const ptrdiff_t at = ((ptrdiff_t)row * d->w + column) * d->c + c;
+      count = int8_error_count(d, c);
+      int8_error_pixel(dx, from, w, d, row / d->h, row % d->h, column, c, count);
+      int8_error_add(dx, waiting == 0 ? 0 : waiting + at, waiting_unit, count);
+      if (y == 0) {
+        most = error_int8_most(most, dx, count);
+      } else {
+        error_int8_round(y + at, dx, unit, count);
+      }
+    }
+  }
+  return most;
+}
+
+/* dw of output channels k to end, as quantized_conv2d_weight_grad sums it. */
+static void int8_error_weights(real* dw, const int8_t* x, const int8_error_source* from,
+                               const int8_error_conv_dims* dims, int k, int end) {
+  const conv_dims* const d = &dims->conv;
+  const int group_c = d->c / d->groups;
+  const int group_k = d->k / d->groups;
+  const int is_depthwise = group_c == 1 && group_k == 1;
+  real sums[INT8_ERROR_CHUNK];
+  real to[INT8_ERROR_CHUNK];
+  for (int step = 1; k < end; k += step) {
+    if (is_depthwise) step = end - k < INT8_ERROR_CHUNK ? end - k : INT8_ERROR_CHUNK;
+    for (int tap = 0; tap < d->r * d->s; ++tap) {
+      for (int c = 0, count = 0; c < group_c; c += count) {
+        const int rest = is_depthwise ? step : group_c - c;
+        count = rest < INT8_ERROR_CHUNK ? rest : INT8_ERROR_CHUNK;
+        for (int i = 0; i < count; ++i) to[i] = 0;
+        for (int row = 0; row < d->n * d->p; ++row) {
+          const int h = row % d->p * d->stride_h - d->pad_top + tap / d->s * d->dilation_h;
+          if (h < 0 || h >= d->h) continue;
+          for (int q = 0; q < d->q; ++q) {
+            const int column = q * d->stride_w - d->pad_left + tap % d->s * d->dilation_w;
+            const ptrdiff_t pixel = ((ptrdiff_t)(row / d->p) * d->h + h) * d->w + column;
+            const int8_t* const numbers = x + pixel * d->c + k / group_k * group_c + c;
+            if (column < 0 || column >= d->w) continue;
+            int8_error_sums(sums, from, ((ptrdiff_t)row * d->q + q) * d->k + k, k,
+                            is_depthwise ? count : 1);
+            if (is_depthwise) {
+              for (int i = 0; i < count; ++i) {
+                to[i] += sums[i] * (real)(numbers[i] - dims->zero_point);
+              }
+            } else if (sums[0] != 0) {
+              for (int i = 0; i < count; ++i) {
+                to[i] += sums[0] * (real)(numbers[i] - dims->zero_point);
+              }
+            }
+          }
+        }
+        for (int i = 0; i < count; ++i) {
+          const ptrdiff_t channel = is_depthwise ? k + i : k;
+          dw[(channel * d->r * d->s + tap) * group_c + (is_depthwise ? 0 : c + i)] = to[i];
+        }
+        if (is_depthwise) break; /* count channels of one weight each */
+      }
+    }
+  }
+}
