@@ -144,8 +144,12 @@ int export_c(const ExportArguments& arguments) {
     const int64_t free_bytes = ram_bytes(sources.sizes);
     if (arguments.predict_only) refuse_budget(budget, free_bytes);
     // What the planner counts beside the device's RAM: flash, and tables that C code does not have.
-    options.memory_budget = budget + exported->planned_peak_bytes() - free_bytes;
+    const int64_t beside = exported->counted_bytes() - free_bytes;
+    options.memory_budget = budget + beside;
     exported.reset();
+    const int64_t nearest =
+        nearest_exported_budget(model.graph_with_weights(arguments.weights), options);
+    if (nearest > 0) refuse_budget(budget, nearest - beside);
     exported = exported_of(arguments, model, options);
     sources = exported->sources();
     if (ram_bytes(sources.sizes) > budget) refuse_budget(budget, ram_bytes(sources.sizes));

@@ -37,18 +37,30 @@ void for_each_input(const std::vector<emit::Argument>& arguments, const emit::Go
   }
 }
 
+CompileFor exported_programs(const Graph& graph, const TrainerOptions& options,
+                             const std::string& name) {
+  return {.samples = options.batch,
+          .test_samples = options.batch,
+          .predict = !graph.ir().outputs.empty(),
+          .reference_kernels = true,
+          .name = name};
+}
+
 }  // namespace
+
+int64_t nearest_exported_budget(const Graph& graph, const TrainerOptions& options) {
+  const CompileFor wanted = exported_programs(graph, options, "");
+  const Plan plan = train::State(graph.ir(), options, nullptr, &wanted).plan();
+  return plan.fits ? 0 : plan.nearest_feasible_bytes;
+}
 
 Exported::Exported(const Graph& graph, const TrainerOptions& options, const std::string& name,
                    const std::string& target)
     : model_(model_of(name, target, options.batch)) {
-  const CompileFor wanted{.samples = options.batch,
-                          .test_samples = options.batch,
-                          .predict = !graph.ir().outputs.empty(),
-                          .reference_kernels = true,
-                          .name = name};
+  const CompileFor wanted = exported_programs(graph, options, name);
   CompiledTraining compiled(graph, options, wanted);
-  planned_peak_bytes_ = compiled.plan().planned_peak_bytes;
+  const Plan& plan = compiled.plan();
+  counted_bytes_ = plan.planned_peak_bytes + plan.input_pipeline_bytes + plan.reserved_bytes;
   trainer_ = std::make_unique<Trainer>(std::move(compiled));
   indices_ = trainer_->state().indices;
   model_.seed = options.seed;
@@ -71,7 +83,6 @@ Exported::Exported(Graph&& graph, int64_t batch, const std::string& name, const 
   runner_->add(key, train::inference_graph(graph.ir(), batch, false));
   runner_->seal();
   given.write_to(runner_->store());
-  planned_peak_bytes_ = runner_->plan(key).planned_peak_bytes;
   model_.predict = &session(train::ProgramKind::predict).program();
   model_.initial = contents();
 }

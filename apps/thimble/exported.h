@@ -12,6 +12,9 @@
 
 namespace thimble::cli {
 
+// The smallest memory budget found for such a training that can be kept; 0: that of the options is.
+[[nodiscard]] int64_t nearest_exported_budget(const Graph& graph, const TrainerOptions& options);
+
 class Exported {
  public:
   // Training, and predictions where the graph has outputs. target: of emit::Model. Throws Error.
@@ -20,8 +23,8 @@ class Exported {
   // Predictions alone. graph: its values are taken out of it.
   Exported(Graph&& graph, int64_t batch, const std::string& name, const std::string& target);
 
-  // What the planner counts for a step.
-  [[nodiscard]] int64_t planned_peak_bytes() const { return planned_peak_bytes_; }
+  // What a memory budget of the training counts.
+  [[nodiscard]] int64_t counted_bytes() const { return counted_bytes_; }
   [[nodiscard]] emit::Sources sources() const { return emit::c_sources(model_); }
   // Adds build files and a test. Trains so many steps with the engine.
   void finish(emit::Sources& sources, int test_steps);
@@ -37,7 +40,7 @@ class Exported {
 
   emit::Model model_;
   std::vector<train::IndexCheck> indices_;
-  int64_t planned_peak_bytes_ = 0;
+  int64_t counted_bytes_ = 0;
   std::unique_ptr<Trainer> trainer_;       // null: predictions alone
   std::unique_ptr<train::Runner> runner_;  // of predictions alone
 };

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 #include <thimble/thimble.h>
 
+#include <algorithm>
 #include <cctype>
 #include <fstream>
+#include <regex>
 
 #include "cli/export_c.h"
 
@@ -167,6 +169,34 @@ TEST(cli_export_c, keeps_a_budget_or_refuses_it) {
   } else {
     EXPECT_THAT(kept.err, HasSubstr("budget"));
   }
+}
+
+// The planner counts tables of int8 programs that C sources do not have.
+TEST(cli_export_c, names_the_least_ram_of_int8_training_and_keeps_it) {
+  const TemporaryFolder folder;
+  const std::string model = folder / "q.safetensors";
+  ASSERT_EQ(run({"save", "lenet5", "-o", folder / "f.safetensors"}).code, 0);
+  ASSERT_EQ(run({"quantize", folder / "f.safetensors", "--samples", "16", "--limit-test", "16",
+                 "-o", model})
+                .code,
+            0);
+  const std::string out = folder / "c";
+  const auto exported = [&](const std::string& budget) {
+    return run({"export-c", model, "--batch", "8", "--optimizer", "sgd", "--json", "--out", out,
+                "--memory-budget", budget});
+  };
+  const Outcome refused = exported("2000");
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_THAT(refused.err, HasSubstr("of RAM cannot be kept"));
+  std::smatch least;
+  ASSERT_TRUE(std::regex_search(refused.err, least, std::regex(R"(\(([0-9,]+) B\) work)")));
+  std::string bytes = least[1];
+  bytes.erase(std::remove(bytes.begin(), bytes.end(), ','), bytes.end());
+  const Outcome kept = exported(bytes);
+  ASSERT_EQ(kept.code, 0) << kept.err;
+  const auto json = last_line_json(kept.out);
+  EXPECT_LE(json["arena_bytes"].get<int64_t>() + json["state_bytes"].get<int64_t>(),
+            std::stoll(bytes));
 }
 
 }  // namespace
