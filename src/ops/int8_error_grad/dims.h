@@ -19,6 +19,10 @@ typedef struct int8_error_dims {
 
 /* Numbers that are computed at once. */
 #define INT8_ERROR_CHUNK 64
+/* Pixels that are computed at once. */
+#define INT8_ERROR_PIXELS 4
+/* Channels of e that are read for a tile at once. */
+#define INT8_ERROR_DEPTH 32
 /* Rows whose numbers are added before their sum is, as sum_to does. */
 #define INT8_ERROR_BLOCK 128
 

@@ -80,22 +80,37 @@ static void int8_error_add(real* to, const int8_t* waiting, const real* unit, in
   for (int i = 0; i < n; ++i) to[i] = (real)waiting[i] * *unit + to[i];
 }
 
+/* The same of `columns` pixels side by side, at most INT8_ERROR_PIXELS: to[i] has the channels of
+   pixel i at i INT8_ERROR_CHUNK. */
+static void int8_error_strip(real* to, const int8_error_source* from, const int8_t* w,
+                             const conv_dims* d, int n, int h, int column, int columns, int c,
+                             int count) {
+  for (int i = 0; i < columns; ++i) {
+    int8_error_pixel(to + (ptrdiff_t)i * INT8_ERROR_CHUNK, from, w, d, n, h, column + i, c, count);
+  }
+}
+
 /* Row `row` of all images of dx: y gets its int8 numbers of this unit, unless it is null. Returns
    the larger of `most` and the largest size of a number of the row. */
 static real int8_error_row(int8_t* y, real most, real unit, const int8_error_source* from,
                            const int8_t* w, const int8_t* waiting, const real* waiting_unit,
                            const conv_dims* d, int row) {
-  real dx[INT8_ERROR_CHUNK];
-  for (int column = 0; column < d->w; ++column) {
+  real dx[INT8_ERROR_PIXELS * INT8_ERROR_CHUNK];
+  for (int column = 0, columns = 0; column < d->w; column += columns) {
+    columns = d->w - column < INT8_ERROR_PIXELS ? d->w - column : INT8_ERROR_PIXELS;
     for (int c = 0, count = 0; c < d->c; c += count) {
-      const ptrdiff_t at = ((ptrdiff_t)row * d->w + column) * d->c + c;
+      const ptrdiff_t first = ((ptrdiff_t)row * d->w + column) * d->c + c;
       count = int8_error_count(d, c);
-      int8_error_pixel(dx, from, w, d, row / d->h, row % d->h, column, c, count);
-      int8_error_add(dx, waiting == 0 ? 0 : waiting + at, waiting_unit, count);
-      if (y == 0) {
-        most = error_int8_most(most, dx, count);
-      } else {
-        error_int8_round(y + at, dx, unit, count);
+      int8_error_strip(dx, from, w, d, row / d->h, row % d->h, column, columns, c, count);
+      for (int i = 0; i < columns; ++i) {
+        const ptrdiff_t at = first + (ptrdiff_t)i * d->c;
+        real* const pixel = dx + (ptrdiff_t)i * INT8_ERROR_CHUNK;
+        int8_error_add(pixel, waiting == 0 ? 0 : waiting + at, waiting_unit, count);
+        if (y == 0) {
+          most = error_int8_most(most, pixel, count);
+        } else {
+          error_int8_round(y + at, pixel, unit, count);
+        }
       }
     }
   }

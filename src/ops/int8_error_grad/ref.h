@@ -37,20 +37,20 @@ static void int8_error_bias_grad_ref(real* dbias, const int8_t* e, const real* s
                                      const real* factors, const uint8_t* bits,
                                      const int8_error_dims* d) {
   const int8_error_source from = {e, factors, bits, *scale, d->factor_step};
-  for (int c = 0; c < d->channels; ++c) {
-    real total = 0;
+  real sums[INT8_ERROR_CHUNK], block[INT8_ERROR_CHUNK];
+  for (int c = 0, count = 0; c < d->channels; c += count) {
+    count = d->channels - c < INT8_ERROR_CHUNK ? d->channels - c : INT8_ERROR_CHUNK;
+    for (int i = 0; i < count; ++i) dbias[c + i] = 0;
     for (int begin = 0; begin < d->rows; begin += INT8_ERROR_BLOCK) {
       const int rest = d->rows - begin;
       const int end = begin + (rest < INT8_ERROR_BLOCK ? rest : INT8_ERROR_BLOCK);
-      real block = 0;
-      for (int i = begin; i < end; ++i) {
-        real sum;
-        int8_error_sums(&sum, &from, (ptrdiff_t)i * d->channels + c, c, 1);
-        block += sum;
+      for (int i = 0; i < count; ++i) block[i] = 0;
+      for (int row = begin; row < end; ++row) {
+        int8_error_sums(sums, &from, (ptrdiff_t)row * d->channels + c, c, count);
+        for (int i = 0; i < count; ++i) block[i] += sums[i];
       }
-      total += block;
+      for (int i = 0; i < count; ++i) dbias[c + i] += block[i];
     }
-    dbias[c] = total;
   }
 }
 

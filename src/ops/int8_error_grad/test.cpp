@@ -14,10 +14,25 @@
 #include "ops/families/quantized/conv_gradients.h"
 #include "ops/families/quantized/int8_errors.h"
 #include "ops/families/quantized/quantized_cases.h"
+#include "ops/families/quantized/sum_micro.h"
+#include "ops/int8_error_grad/dims.h"
 #include "ops/sum_to/attrs.h"
 
 namespace thimble::test::int8_error_grad_test {
 namespace {
+
+// As C code for microcontrollers has it, beside the reference.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function"
+namespace ref {
+using real = float;
+#include "ops/error_int8/rounding.h"
+#include "ops/int8_error_grad/parts.h"
+namespace micro {
+#include "ops/int8_error_grad/micro.h"
+}  // namespace micro
+}  // namespace ref
+#pragma GCC diagnostic pop
 
 TensorSpec error_spec(const Shape& shape) {
   return {.shape = shape, .dtype = DType::i8, .low = -127.0, .high = 127.0};
@@ -327,6 +342,33 @@ TEST(int8_error_grad, of_scaled_numbers_has_the_bits_of_f32_and_their_rounding) 
     in.resize(6, {.absent = true});
     const auto wanted = stored_by_f32(sums_by_f32(in[0], in[1], in[2], in[3]), in[4], in[5]);
     EXPECT_EQ(run_op("int8_error_scale", {}, in, Kernel::reference), wanted) << test.name;
+  }
+}
+
+TEST(int8_error_grad, of_microcontrollers_has_the_bits_of_the_reference) {
+  std::mt19937 random(5);
+  for (const int channels : {12, 64, 30}) {
+    constexpr int k = 70;
+    constexpr int width = 7;
+    conv_dims d{.n = 1, .h = 2, .w = width, .c = channels, .p = 2, .q = width, .k = k};
+    d.r = d.s = d.stride_h = d.stride_w = d.dilation_h = d.dilation_w = d.groups = 1;
+    const std::vector<int8_t> e = random_int8(2 * width * k, random);
+    const std::vector<int8_t> w = random_int8(int64_t{k} * channels, random);
+    std::vector<float> factors(k);
+    std::uniform_real_distribution<float> uniform(0.1F, 1.0F);
+    for (float& v : factors) v = uniform(random);
+    std::vector<uint8_t> bits(e.size() / 8 + 1);
+    for (uint8_t& byte : bits) byte = static_cast<uint8_t>(random());
+    const ref::int8_error_source from{e.data(), factors.data(), bits.data(), 0.013F, 1};
+    for (const int columns : {4, 3}) {
+      constexpr int kNumbers = INT8_ERROR_PIXELS * INT8_ERROR_CHUNK;
+      std::vector<float> wanted(kNumbers, 0.0F);
+      std::vector<float> made(kNumbers, 0.0F);
+      ref::int8_error_strip(wanted.data(), &from, w.data(), &d, 0, 1, 2, columns, 0, channels);
+      ref::micro::int8_error_strip(made.data(), &from, w.data(), &d, 0, 1, 2, columns, 0, channels);
+      EXPECT_EQ(made, wanted) << channels << " " << columns;
+      EXPECT_NE(made[0], 0.0F);
+    }
   }
 }
 
