@@ -91,7 +91,7 @@ class QuickDepthwise {
       __m512i next[4];
       THIMBLE_UNROLL
       for (int i = 0; i < kPixels; ++i) {
-        next_window(window, lines, steps, column);
+        move<kStep>(window, lines, steps, column);
         THIMBLE_UNROLL
         for (int row = 0; row < kRows; ++row) {
           add_row(next + (i * kRows + row) * kVectors, window, row);
@@ -120,15 +120,7 @@ class QuickDepthwise {
     for (int i = kAtOnce * kStep; i < kColumns; ++i) next_word(window[i], lines, steps, column);
     int8_t* y = rows_.y;
     for (int left = rows_.pixels; left > 0; left -= kAtOnce, y += kAtOnce * right) {
-      THIMBLE_UNROLL
-      for (int i = 0; i < kColumns; ++i) {
-        if (i + kAtOnce * kStep >= kColumns) {
-          next_word(window[i], lines, steps, column);
-          continue;
-        }
-        THIMBLE_UNROLL
-        for (int v = 0; v < kVectors; ++v) window[i][v] = window[i + kAtOnce * kStep][v];
-      }
+      move<kAtOnce * kStep>(window, lines, steps, column);
       THIMBLE_UNROLL
       for (int row = 0; row < kRows; ++row) {
         if (row >= rows) break;
@@ -240,17 +232,18 @@ class QuickDepthwise {
     }
   }
 
-  // To the columns of the next window.
-  HWY_INLINE void next_window(__m512i (*window)[kVectors], const int8_t** lines,
-                              const int64_t* steps, int& column) const {
+  // Moves a window by kBy columns.
+  template <int kBy, int kColumns>
+  HWY_INLINE void move(__m512i (&window)[kColumns][kVectors], const int8_t** lines,
+                       const int64_t* steps, int& column) const {
     THIMBLE_UNROLL
-    for (int tap = 0; tap < kTaps; ++tap) {
-      if (tap + kStep >= kTaps) {
-        next_word(window[tap], lines, steps, column);
+    for (int i = 0; i < kColumns; ++i) {
+      if (i + kBy >= kColumns) {
+        next_word(window[i], lines, steps, column);
         continue;
       }
       THIMBLE_UNROLL
-      for (int v = 0; v < kVectors; ++v) window[tap][v] = window[tap + kStep][v];
+      for (int v = 0; v < kVectors; ++v) window[i][v] = window[i + kBy][v];
     }
   }
 
