@@ -46,11 +46,17 @@ class Depthwise {
     const int first = vector * lanes();
     const int64_t taps = int64_t{layout_.window_h} * layout_.window_w;
     const int64_t down = int64_t{layout_.row_step} * layout_.window_w;
+    const bool is_three =
+        d_.r == 3 && d_.s == 3 && taps == 9 && layout_.row_step == 1 && layout_.column_step == 1;
     for (int k = first; k < first + lanes(); ++k) {
       const int c = int8_channel_at(k, wide_);
       const int8_t* column =
           w + c * taps + int64_t{layout_.first_row} * layout_.window_w + layout_.first_column;
       int32_t* to = s_.weights + k;
+      if (Words::kUnit == 4 && is_three && c < d_.c) {
+        words_of_three(to, padded_, column);
+        continue;
+      }
       for (int s = 0; s < d_.s; ++s, column += layout_.column_step) {
         for (int r = 0; r < d_.r; r += Words::kUnit, to += padded_) {
           const int count = c < d_.c ? std::min(Words::kUnit, d_.r - r) : 0;

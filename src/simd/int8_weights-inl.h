@@ -22,22 +22,24 @@ HWY_BEFORE_NAMESPACE();
 namespace thimble::simd::HWY_NAMESPACE {
 
 #if HWY_TARGET != HWY_SCALAR
-// words[i]: word i of every row. rows: lanes() pointers to the bytes of four words.
+// words[i]: word i of every row. lanes() rows of four words, `step` bytes apart.
 template <class Words>
-HWY_INLINE void transpose_words(const int8_t* const* rows, VecI* words) {
+HWY_INLINE void transpose_words(const int8_t* rows, int64_t step, VecI* words) {
   const I32 d;
   const hn::Repartition<int64_t, I32> d64;
   VecI v[4];  // in block b of 16 bytes: row 4b + i
   THIMBLE_UNROLL
   for (int i = 0; i < 4; ++i) {
+    const int8_t* const row = rows + i * step;
 #if HWY_MAX_BYTES == 64
     const hn::Half<I32> half;
-    v[i] = hn::Combine(d, hn::Combine(half, Words::four(rows[12 + i]), Words::four(rows[8 + i])),
-                       hn::Combine(half, Words::four(rows[4 + i]), Words::four(rows[i])));
+    v[i] =
+        hn::Combine(d, hn::Combine(half, Words::four(row + 12 * step), Words::four(row + 8 * step)),
+                    hn::Combine(half, Words::four(row + 4 * step), Words::four(row)));
 #elif HWY_MAX_BYTES == 32
-    v[i] = hn::Combine(d, Words::four(rows[4 + i]), Words::four(rows[i]));
+    v[i] = hn::Combine(d, Words::four(row + 4 * step), Words::four(row));
 #else
-    v[i] = Words::four(rows[i]);
+    v[i] = Words::four(row);
 #endif
   }
   const auto low = hn::BitCast(d64, hn::InterleaveLower(d, v[0], v[1]));
@@ -120,17 +122,19 @@ class Channels {
       constexpr int kBytes = 4 * Words::kUnit;
       for (int begin = 0; begin < patch_.length; begin += kBytes) {
         const int rest = std::min(kBytes, patch_.length - begin);
-        const int8_t* rows[kInt8MostLanes];
+        const bool is_whole = count_ >= lanes() && rest == kBytes;
         alignas(16) int8_t padded[kInt8MostLanes][kBytes];
-        for (int lane = 0; lane < lanes(); ++lane) {
-          rows[lane] = from + lane * taps + begin;
-          if (lane < count_ && rest == kBytes) continue;
+        for (int lane = 0; !is_whole && lane < lanes(); ++lane) {
           std::memset(padded[lane], 0, kBytes);
-          if (lane < count_) std::memcpy(padded[lane], rows[lane], static_cast<size_t>(rest));
-          rows[lane] = padded[lane];
+          if (lane >= count_) continue;
+          std::memcpy(padded[lane], from + lane * taps + begin, static_cast<size_t>(rest));
         }
         VecI words[4];
-        transpose_words<Words>(rows, words);
+        if (is_whole) {
+          transpose_words<Words>(from + begin, taps, words);
+        } else {
+          transpose_words<Words>(padded[0], kBytes, words);
+        }
         const int filled = (rest + Words::kUnit - 1) / Words::kUnit;
         for (int i = 0; i < filled; ++i, to += step) hn::Store(words[i], I32(), to);
       }

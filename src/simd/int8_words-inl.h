@@ -61,6 +61,21 @@ int32_t word_of(const int8_t* unit) {
   return static_cast<int32_t>(word);
 }
 
+// The words of four numbers of a depthwise window of 3 x 3 neighbouring bytes: of each column its
+// three, `step` words apart.
+HWY_INLINE void words_of_three(int32_t* to, int64_t step, const int8_t* window) {
+  uint64_t first = 0;   // bytes 0 to 7
+  uint64_t second = 0;  // bytes 1 to 8
+  std::memcpy(&first, window, sizeof(first));
+  std::memcpy(&second, window + 1, sizeof(second));
+  const auto column = [](uint64_t v) {  // its bytes 0, 3 and 6
+    return static_cast<int32_t>((v & 0xff) | (v >> 16 & 0xff00) | (v >> 32 & 0xff0000));
+  };
+  to[0] = column(first);
+  to[step] = column(first >> 8);
+  to[2 * step] = column(second >> 8);
+}
+
 // Words of two numbers of 16 bits.
 struct Pairs {
   using Element = int16_t;
