@@ -79,8 +79,8 @@ void set_up(ModelNode& model, const SetupOptions& setup, int64_t epochs) {
         std::to_string(from_command_line([&] { return parse_bytes(*setup.memory_budget); })));
   }
   if (!setup.swap_dir.empty()) {
-    set("fsu", "true");
-    set("fsu_path", setup.swap_dir);
+    for (const char* const key : {"fsu", "memory_swap"}) set(key, "true");
+    for (const char* const key : {"fsu_path", "memory_swap_path"}) set(key, setup.swap_dir);
   }
   initialize(model, setup.model, ExecutionMode::TRAIN, ExecutionMode::TRAIN);
   if (!model.network().has_loss) {

@@ -111,7 +111,7 @@ class NetworkBuilder {
     try {
       LayerBuild build(
           shared_, props, node.name(),
-          props.given("shared_from") ? owner_of(props.choice("shared_from")) : node.name(),
+          props.given("shared_from") ? owner_of(props.choice("shared_from"), node) : node.name(),
           props.boolean("trainable"), inputs_of(node), std::max(1, used_[node.name()]));
       check_shape(build, node);
       const bool by_rows = props.boolean("distribute");
@@ -164,14 +164,20 @@ class NetworkBuilder {
     }
   }
 
-  // The layer whose weights a layer shares, through others that share them.
-  std::string owner_of(std::string name) const {
+  // The layer whose weights `of` shares, through others that share them.
+  std::string owner_of(std::string name, const Node& of) const {
     for (size_t i = 0; i <= nodes_.size(); ++i) {
       const auto found = std::find_if(nodes_.begin(), nodes_.end(),
                                       [&](const Node& node) { return node.name() == name; });
       if (found == nodes_.end()) {
         throw std::invalid_argument("[model] shared_from names \"" + name +
                                     "\", which is no layer");
+      }
+      const std::string type = found->layer->getType();
+      if (type != of.layer->getType()) {
+        throw std::invalid_argument("[" + of.layer->props().owner() + "] shared_from names \"" +
+                                    name + "\", a layer of type " + type +
+                                    ": expected one of the same type");
       }
       if (!found->layer->props().given("shared_from")) return name;
       name = found->layer->props().choice("shared_from");

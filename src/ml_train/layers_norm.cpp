@@ -58,7 +58,10 @@ void build_batch_norm(LayerBuild& b) {
   const Value variance = statistic("moving_variance", "moving_variance_initializer");
   const Value gamma = trained("gamma", "gamma_initializer", "weight_decay");
   const Value beta = trained("beta", "beta_initializer", "bias_decay");
-  const BatchNormOptions options{.momentum = 1.0 - b.props.real("momentum"),
+  const double momentum = b.props.real("momentum");
+  b.require(momentum >= 0.0 && momentum <= 1.0, "momentum is from 0 to 1");
+  b.require(b.props.real("epsilon") >= 0.0, "epsilon is 0 or more");
+  const BatchNormOptions options{.momentum = 1.0 - momentum,
                                  .epsilon = b.props.real("epsilon"),
                                  .biased_running_variance = true,
                                  .name = b.name()};

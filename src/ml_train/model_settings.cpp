@@ -2,9 +2,13 @@
 #include <nntrainer_error.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <stdexcept>
+#include <string>
+#include <system_error>
+#include <utility>
 
 #include "ml_train/model_node.h"
 
@@ -81,10 +85,19 @@ int64_t bytes_of(const std::string& text) {
 // clip_grad_by_norm of layers: the limit of each of their weights.
 using Limits = std::map<const Weight*, double>;
 
+double limit_of(const PropertySet& props) {
+  const double limit = props.real("clip_grad_by_norm");
+  if (limit < 0.0) {
+    throw std::invalid_argument("[" + props.owner() + "] clip_grad_by_norm is 0 or more, got " +
+                                props.choice("clip_grad_by_norm"));
+  }
+  return limit;
+}
+
 Limits limits_of(const std::vector<Node>& nodes) {
   Limits limits;
   for (const Node& node : nodes) {
-    const double limit = node.layer->props().real("clip_grad_by_norm");
+    const double limit = limit_of(node.layer->props());
     if (!(limit > 0.0)) continue;
     for (const Weight* weight : node.layer->weights()) {
       if (weight->trainable) limits[weight] = limit;
@@ -122,6 +135,27 @@ std::vector<ParamGroup> groups_of(const WeightStore& weights, bool decouples,
   }
   if (!limits.empty()) groups.push_back({.pattern = "*", .clip_limit = 0.0});
   return groups;
+}
+
+// The folder of the swap file, or nothing without one. NNTrainer's keys and ours are two names of
+// one setting.
+std::optional<std::string> swap_dir_of(const PropertySet& props) {
+  const auto text = [&](const std::string& key) { return key + "=" + props.choice(key); };
+  for (const auto& [ours, other] :
+       {std::pair("memory_swap", "fsu"), std::pair("memory_swap_path", "fsu_path")}) {
+    if (props.given(ours) && props.given(other) && props.choice(ours) != props.choice(other)) {
+      throw std::invalid_argument("[model] " + text(ours) + " and " + text(other) +
+                                  ": one setting, under two names; give one");
+    }
+  }
+  if (!props.boolean("memory_swap") && !props.boolean("fsu")) return {};
+  const std::string key = props.given("fsu_path") ? "fsu_path" : "memory_swap_path";
+  const std::string folder = props.choice(key);
+  std::error_code unknown;
+  if (!folder.empty() && !std::filesystem::is_directory(folder, unknown)) {
+    throw std::invalid_argument("[model] " + text(key) + ": expected a folder that is there");
+  }
+  return folder;
 }
 
 }  // namespace
@@ -181,7 +215,7 @@ TrainerOptions ModelNode::trainer_options() const {
     const Limits limits = is_limited ? Limits() : limits_of(nodes_);
     options.groups = groups_of(*weights_, optimizer_->decouples_decay(), limits);
     // With limits of layers, each group says its own.
-    const double limit = limits.empty() ? props_.real("clip_grad_by_norm") : 1.0;
+    const double limit = limits.empty() ? limit_of(props_) : 1.0;
     if (limit > 0.0) options.clip = GradientClip::by_global_norm(limit);
   }
   if (half_tensors(props_.choice("model_tensor_type"))->activations) {
@@ -197,9 +231,9 @@ TrainerOptions ModelNode::trainer_options() const {
     options.memory_budget = bytes_of(props_.choice("memory_budget"));
   options.micro_batches = micro_batches_of(props_.choice("micro_batches"));
   options.swap = Swap::never;
-  if (props_.boolean("memory_swap") || props_.boolean("fsu")) {
+  if (const auto folder = swap_dir_of(props_)) {
     options.swap = Swap::automatic;
-    options.swap_dir = props_.choice(props_.given("fsu_path") ? "fsu_path" : "memory_swap_path");
+    options.swap_dir = *folder;
     if (options.memory_budget == 0) {
       // What can be had with a swap file at the least.
       options.swap = Swap::always;

@@ -37,7 +37,10 @@ class Realizer {
     split_outputs();
     for (size_t i = 0; i < nodes_.size(); ++i) realize_flatten(i);
     for (size_t i = 0; i < nodes_.size(); ++i) realize_activation(i);
-    if (settings_.training) append_losses();
+    if (settings_.training) {
+      static_cast<void>(in_order());  // a circle has no end that would need a loss
+      append_losses();
+    }
     return in_order();
   }
 

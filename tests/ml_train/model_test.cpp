@@ -233,7 +233,12 @@ TEST(ml_train_model, refuses_networks_that_do_not_fit) {
            {{{"fully_connected", "name=mse0|unit=2"}}, "has the name of another layer"},
            {{{"conv2d", "name=a|filters=1|kernel_size=1,1"},
              {"conv2dtranspose", "filters=1|kernel_size=1,1|shared_from=a"}},
-            "read it in different ways"},
+            "a layer of type conv2d: expected one of the same type"},
+           {{{"flatten", "name=a"}, {"fully_connected", "unit=2|shared_from=a"}},
+            "a layer of type flatten: expected one of the same type"},
+           {{{"fully_connected", "name=a|unit=2|input_layers=a"}}, "reads its own output"},
+           {{{"batch_normalization", "momentum=1.5"}}, "momentum is from 0 to 1"},
+           {{{"batch_normalization", "epsilon=-1"}}, "epsilon is 0 or more"},
            {{{"flatten", "distribute=true"}, {"conv2d", "filters=2|kernel_size=1,1"}}, ""},
            {{{"conv2d", "filters=2|kernel_size=1,1|distribute=true"}},
             "distribute needs a row for every row"},
@@ -310,6 +315,26 @@ TEST(ml_train_model, keeps_a_memory_budget_without_changing_a_bit) {
   EXPECT_EQ(weights[1], weights[0]);
   EXPECT_EQ(weights[2], weights[0]);
   EXPECT_THROW(createModel(ModelType::NEURAL_NET, {"memory_budget=much"}), std::exception);
+}
+
+TEST(ml_train_model, refuses_settings_that_contradict_each_other_or_have_no_meaning) {
+  const auto refusal = [](const std::vector<std::string>& settings) {
+    auto model = small_model("sgd", settings);
+    Samples samples = small_samples();
+    model->setDataset(DatasetModeType::MODE_TRAIN, dataset_of(samples));
+    testing::internal::CaptureStdout();
+    const std::string message = message_of([&] { model->train(); });
+    testing::internal::GetCapturedStdout();
+    return message;
+  };
+  EXPECT_EQ(refusal({"memory_swap=false", "fsu=true"}),
+            "[model] memory_swap=false and fsu=true: one setting, under two names; give one");
+  EXPECT_EQ(refusal({"fsu=true", "fsu_path=.", "memory_swap_path=/"}),
+            "[model] memory_swap_path=/ and fsu_path=.: one setting, under two names; give one");
+  EXPECT_EQ(refusal({"memory_swap=true", "memory_swap_path=/no/such/folder"}),
+            "[model] memory_swap_path=/no/such/folder: expected a folder that is there");
+  EXPECT_EQ(refusal({"memory_swap=true", "fsu=true", "memory_swap_path=.", "fsu_lookahead=2"}), "");
+  EXPECT_EQ(refusal({"clip_grad_by_norm=-1"}), "[model] clip_grad_by_norm is 0 or more, got -1");
 }
 
 // The same training to rounding, in less memory.
