@@ -240,4 +240,9 @@ double ChosenKernels::flops(const Params& params) const {
   return op->kernels.flops(widens ? narrow_params(params) : params);
 }
 
+double ChosenKernels::fast_flops(const Params& params) const {
+  if (op->kernels.fast_flops == nullptr || typed != nullptr) return flops(params);
+  return op->kernels.fast_flops(widens ? narrow_params(params) : params);
+}
+
 }  // namespace thimble::ir

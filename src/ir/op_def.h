@@ -69,8 +69,9 @@ struct ChosenKernels {
   [[nodiscard]] Params params(const KernelContext& c) const;
   // Bytes of workspace of kernel(wants_fast).
   [[nodiscard]] int64_t workspace(const Params& params, int threads, bool wants_fast) const;
-  // As Kernels::flops; 0 if the op does not state them.
+  // As Kernels::flops and Kernels::fast_flops; 0 if the op does not state them.
   [[nodiscard]] double flops(const Params& params) const;
+  [[nodiscard]] double fast_flops(const Params& params) const;
 };
 // inputs: null for those left out.
 [[nodiscard]] ChosenKernels kernels_for(const OpDef& op, std::span<const TensorType* const> inputs);

@@ -122,6 +122,8 @@ struct Kernels {
   // Floating-point operations of a run, for ops that do many per element, such as matrix products;
   // null: about one per element.
   double (*flops)(const Params&) = nullptr;
+  // Those in whose time `fast` runs, if its algorithm saves some; null: as many.
+  double (*fast_flops)(const Params&) = nullptr;
   // What the kernel in C does on a microcontroller; null: not said.
   DeviceWork (*device_work)(const Params&) = nullptr;
   KernelFn ref = nullptr;    // f32; also runs if there is no fast kernel

@@ -45,7 +45,7 @@ double NodeTimes::of(const ir::Graph& graph, const ir::Node& node) const {
     const auto known = measured_.find(key_of(graph, node));
     if (known != measured_.end()) return known->second;
   }
-  return flops_of(graph, node) * ms_per_flop_ +
+  return fast_flops_of(graph, node) * ms_per_flop_ +
          static_cast<double>(bytes_of(graph, node)) * ms_per_byte_;
 }
 

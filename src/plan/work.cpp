@@ -15,6 +15,15 @@ double flops_of(const ir::Graph& graph, const ir::Node& node) {
   return ir::kernels_of(graph, node).flops(kernel_params(graph, node));
 }
 
+double fast_flops_of(const ir::Graph& graph, const ir::Node& node) {
+  if (node.tiled) {
+    const auto flops = node.tiled->op->kernels.fast_flops;
+    return flops == nullptr ? flops_of(graph, node) : flops(gradient_params(graph, node));
+  }
+  if (node.op->kernels.flops == nullptr) return 0.0;
+  return ir::kernels_of(graph, node).fast_flops(kernel_params(graph, node));
+}
+
 int64_t made_bytes(const ir::Graph& graph, const ir::Node& node) {
   int64_t bytes = 0;
   for (const int id : node.outputs) bytes += size_bytes(graph.type(id).dtype, graph.type(id).shape);

@@ -11,6 +11,9 @@ inline constexpr double kOperationsPerByte = 8.0;
 // Floating-point operations of a node, if its op states them; else 0.
 [[nodiscard]] double flops_of(const ir::Graph& graph, const ir::Node& node);
 
+// Those in whose time its fast kernel runs.
+[[nodiscard]] double fast_flops_of(const ir::Graph& graph, const ir::Node& node);
+
 // Bytes of a node's outputs.
 [[nodiscard]] int64_t made_bytes(const ir::Graph& graph, const ir::Node& node);
 

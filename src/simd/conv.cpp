@@ -107,6 +107,14 @@ int64_t workspace_bytes(const conv_dims& d, int threads, Planner planner) {
   return counter.bytes() + threads * scratch.bytes();
 }
 
+double fast_flops(const conv_dims& d, Planner planner) {
+  Workspace counter(nullptr);
+  const ConvPlan plan = planner(flattened(d), counter);
+  const WinogradKind kind = winograd_kind(plan);
+  if (kind == WinogradKind::kNone) return direct_flops(d);
+  return 2.0 * choose_winograd(plan, kind, 1).cost * d.c * d.k;
+}
+
 void run(float* y, const float* x, const ConvWeights& w, const float* bias, void* workspace,
          const conv_dims& d, parallel::ThreadPool& pool, Planner planner) {
   Workspace carver(workspace);
@@ -122,6 +130,8 @@ int64_t conv_workspace_bytes(const conv_dims& d, int threads) {
   return workspace_bytes(d, threads, plan_forward);
 }
 
+double conv_fast_flops(const conv_dims& d) { return fast_flops(d, plan_forward); }
+
 void conv(float* y, const float* x, const float* w, const float* bias, void* workspace,
           const conv_dims& d, parallel::ThreadPool& pool) {
   run(y, x, {.f32 = w}, bias, workspace, d, pool, plan_forward);
@@ -130,6 +140,8 @@ void conv(float* y, const float* x, const float* w, const float* bias, void* wor
 int64_t conv_adjoint_workspace_bytes(const conv_dims& d, int threads) {
   return workspace_bytes(d, threads, plan_adjoint);
 }
+
+double conv_adjoint_fast_flops(const conv_dims& d) { return fast_flops(d, plan_adjoint); }
 
 void conv_adjoint(float* dx, const float* dy, const float* w, const float* bias, void* workspace,
                   const conv_dims& d, parallel::ThreadPool& pool) {

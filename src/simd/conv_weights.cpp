@@ -153,6 +153,13 @@ int64_t conv_weights_workspace_bytes(const conv_dims& dims, int threads) {
   return counter.bytes() + threads * scratch.bytes();
 }
 
+double conv_weights_fast_flops(const conv_dims& dims) {
+  const conv_dims d = flattened(dims);
+  const WinogradKind kind = winograd_weights_kind(d);
+  if (kind == WinogradKind::kNone) return direct_flops(d);
+  return 2.0 * winograd_weights_cost(d, kind) * d.c * d.k;
+}
+
 int64_t conv_weights_part_rows(const conv_dims& dims) {
   const conv_dims d = flattened(dims);
   if (conv_weight_count(d) <= 0 || d.groups != 1 || prefers_planar_weights(d)) return 0;

@@ -100,6 +100,17 @@ inline WinogradWeightSplit split_winograd_weights(const conv_dims& d, WinogradKi
   return best;
 }
 
+// Multiply-adds that take as long as the gradient, for each pair of an input and an output channel.
+inline double winograd_weights_cost(const conv_dims& d, WinogradKind kind) {
+  const WinogradWeightSplit split = split_winograd_weights(d, kind, 1);
+  // To transform the sums of a partial sum.
+  const double gradient = kind == WinogradKind::kTwo ? 170.0 : 350.0;
+  const int inputs = std::min(kWinogradChannels, static_cast<int>(whole_group_in(d)));
+  const int outputs = std::min(kWinogradChannels, d.k);
+  return winograd_tile_cost(kind, outputs, inputs) * static_cast<double>(split.grid.count) +
+         gradient * split.partials;
+}
+
 // How Winograd convolution computes the gradient; kNone: it does not.
 inline WinogradKind winograd_weights_kind(const conv_dims& d) {
   const int stride = d.stride_h;
@@ -112,15 +123,8 @@ inline WinogradKind winograd_weights_kind(const conv_dims& d) {
     return kind != WinogradKind::kStridedAdjoint &&
            (kind == WinogradKind::kStrided) == (stride == 2);
   };
-  return best_winograd(9.0 * d.n * d.p * d.q, may_be, [&](WinogradKind kind) {
-    const WinogradWeightSplit split = split_winograd_weights(d, kind, 1);
-    // To transform the sums of a partial sum.
-    const double gradient = kind == WinogradKind::kTwo ? 170.0 : 350.0;
-    const int inputs = std::min(kWinogradChannels, static_cast<int>(whole_group_in(d)));
-    const int outputs = std::min(kWinogradChannels, d.k);
-    return winograd_tile_cost(kind, outputs, inputs) * static_cast<double>(split.grid.count) +
-           gradient * split.partials;
-  });
+  return best_winograd(9.0 * d.n * d.p * d.q, may_be,
+                       [&](WinogradKind kind) { return winograd_weights_cost(d, kind); });
 }
 
 }  // namespace thimble::simd

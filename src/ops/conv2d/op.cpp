@@ -13,6 +13,7 @@
 #include "ops/families/conv/conv_kernels.h"
 #include "ops/families/conv/trained.h"
 #include "ops/families/unary/activation_grad.h"
+#include "simd/conv.h"
 
 #define THIMBLE_OP conv2d
 #include "ops/families/builder/both_precisions.h"
@@ -111,6 +112,7 @@ const OpDef& conv2d_op() {
                 return conv2d_workspace_bytes(p.as<conv2d_dims>(), threads);
               },
           .flops = conv_flops,
+          .fast_flops = fast_conv_flops<simd::conv_fast_flops>,
           .ref = ir::kernel_fn<&f32::conv2d_ref>(),
           .ref64 = ir::kernel_fn<&f64::conv2d_ref>(),
           .fast = ir::kernel_fn<&conv2d_simd>(),

@@ -4,6 +4,7 @@
 #include "ops/families/conv/conv.h"
 #include "ops/families/conv/conv_kernel_dims.h"
 #include "ops/families/conv/conv_kernels.h"
+#include "simd/conv.h"
 
 #define THIMBLE_OP conv2d_input_grad
 #include "ops/families/builder/both_precisions.h"
@@ -53,6 +54,7 @@ const OpDef& conv2d_input_grad_op() {
                 return conv2d_input_grad_workspace_bytes(p.as<conv2d_input_grad_dims>(), threads);
               },
           .flops = conv_flops,
+          .fast_flops = fast_conv_flops<simd::conv_adjoint_fast_flops>,
           .ref = ir::kernel_fn<&f32::conv2d_input_grad_ref>(),
           .ref64 = ir::kernel_fn<&f64::conv2d_input_grad_ref>(),
           .fast = ir::kernel_fn<&conv2d_input_grad_simd>(),

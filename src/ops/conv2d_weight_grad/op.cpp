@@ -44,6 +44,7 @@ const OpDef& conv2d_weight_grad_op() {
                 return conv2d_weight_grad_workspace_bytes(p.as<conv2d_weight_grad_dims>(), threads);
               },
           .flops = conv_flops,
+          .fast_flops = fast_conv_flops<simd::conv_weights_fast_flops>,
           .ref = ir::kernel_fn<&f32::conv2d_weight_grad_ref>(),
           .ref64 = ir::kernel_fn<&f64::conv2d_weight_grad_ref>(),
           .fast = ir::kernel_fn<&conv2d_weight_grad_simd>(),

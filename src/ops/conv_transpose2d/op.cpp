@@ -118,6 +118,7 @@ const OpDef& conv_transpose2d_op() {
                 return conv_transpose2d_workspace_bytes(p.as<conv_transpose2d_dims>(), threads);
               },
           .flops = conv_transpose_flops,
+          .fast_flops = fast_conv_flops<conv_transpose2d_fast_flops>,
           .ref = ir::kernel_fn<&f32::conv_transpose2d_ref>(),
           .ref64 = ir::kernel_fn<&f64::conv_transpose2d_ref>(),
           .fast = ir::kernel_fn<&conv_transpose2d_simd>(),

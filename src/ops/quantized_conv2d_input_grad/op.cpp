@@ -117,6 +117,7 @@ const OpDef& input_grad_op() {
                 return simd::conv_adjoint_workspace_bytes(p.as<conv2d_input_grad_dims>(), threads);
               },
           .flops = conv_flops,
+          .fast_flops = fast_conv_flops<simd::conv_adjoint_fast_flops>,
           .device_work = device_work,
           .ref = ir::kernel_fn<&f32::quantized_conv2d_input_grad_ref>(),
           .ref64 = ir::kernel_fn<&f64::quantized_conv2d_input_grad_ref>(),

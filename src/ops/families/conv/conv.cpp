@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "ir/sizes.h"
+#include "simd/conv.h"
 
 namespace thimble::ops {
 
@@ -104,10 +105,7 @@ conv_dims conv_sizes(const Convolution& convolution, const Shape& input, const S
   return d;
 }
 
-double conv_flops(const ir::Params& params) {
-  const auto d = params.as<conv_dims>();
-  return 2.0 * d.n * d.p * d.q * d.k * d.r * d.s * (d.c / d.groups);
-}
+double conv_flops(const ir::Params& params) { return simd::direct_flops(params.as<conv_dims>()); }
 
 double conv_transpose_flops(const ir::Params& params) {
   const auto d = params.as<conv_dims>();

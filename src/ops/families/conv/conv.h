@@ -53,4 +53,10 @@ void check_layer(const char* op, const Shape& x, int64_t channels, Pair kernel, 
 [[nodiscard]] double conv_flops(const ir::Params& params);
 [[nodiscard]] double conv_transpose_flops(const ir::Params& params);
 
+// The same of a fast kernel, given that of sizes.
+template <double (*kOfSizes)(const conv_dims&)>
+[[nodiscard]] double fast_conv_flops(const ir::Params& params) {
+  return kOfSizes(params.as<conv_dims>());
+}
+
 }  // namespace thimble::ops

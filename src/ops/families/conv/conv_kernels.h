@@ -35,4 +35,6 @@ void conv_transpose2d_simd(float* y, const float* x, const float* w, const float
                            void* workspace, const conv_transpose2d_dims* d,
                            parallel::ThreadPool& pool);
 [[nodiscard]] int64_t conv_transpose2d_workspace_bytes(const conv_transpose2d_dims& d, int threads);
+// As simd::conv_adjoint_fast_flops().
+[[nodiscard]] double conv_transpose2d_fast_flops(const conv_dims& d);
 }  // namespace thimble::ops::conv_transpose2d_impl
