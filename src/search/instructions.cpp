@@ -65,7 +65,10 @@ std::vector<Work> work_of(const ir::Graph& graph, const ir::Node& node) {
   const ir::TensorType& made = graph.type(node.outputs.front());
   if (const auto device_work = node.op->kernels.device_work) {
     const auto parts = device_work(plan::kernel_params(graph, node)).parts;
-    const Kind first = is_whole(made.dtype) ? Kind::int8_tiles : Kind::mixed_tiles;
+    // Where one of the results is f32, sums are.
+    const bool is_int8 = std::all_of(node.outputs.begin(), node.outputs.end(),
+                                     [&graph](int id) { return is_whole(graph.type(id).dtype); });
+    const Kind first = is_int8 ? Kind::int8_tiles : Kind::mixed_tiles;
     std::vector<Work> all;
     for (size_t i = 0; i < parts.size(); ++i) {
       if (parts[i].results == 0.0) continue;

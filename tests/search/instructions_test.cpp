@@ -80,11 +80,13 @@ struct Counted {
   UpdateScheme scheme;
   Optimizer optimizer;
   double millions[3];
+  DType error_type = DType::f32;
 };
 constexpr double kTolerance = 0.2;
 
 void expect_counted(const Graph& graph, const Counted& counted) {
-  TrainerOptions training{.optimizer = counted.optimizer, .batch = 1};
+  TrainerOptions training{
+      .optimizer = counted.optimizer, .batch = 1, .error_type = counted.error_type};
   if (!counted.scheme.weights.empty()) training.scheme = counted.scheme;
   for (const Core core : {Core::cortex_m4, Core::cortex_m7, Core::cortex_m55}) {
     const double wanted = counted.millions[static_cast<size_t>(core)];
@@ -120,6 +122,7 @@ TEST(instruction_model, is_close_to_counts_of_mcunet) {
   const UpdateScheme scheme = UpdateScheme::parse(
       R"({"bias_last": 20, "weights": {"v9_conv_0": 0.25, "v10_conv_0": 0.5, "v11_conv_0": 0.5}})");
   expect_counted(graph, {scheme, SGD{}, {48.73, 49.01, 19.54}});
+  expect_counted(graph, {scheme, SGD{}, {146.94, 146.61, 116.69}, DType::i8});
 }
 
 // What each part adds, made up.

@@ -86,10 +86,35 @@ double flops_of(const ir::Params& p) {
   return 2.0 * conv_products(p.as<int8_error_conv_dims>().conv);
 }
 
-// runs: how often every product is computed.
-ir::DeviceWork device_work_of(const ir::Params& p, double runs, double results) {
+// Every number is computed twice.
+ir::DeviceWork input_grad_work(const ir::Params& p) {
+  const conv_dims d = p.as<int8_error_conv_dims>().conv;
+  const bool is_pixel = d.r == 1 && d.s == 1 && d.stride_h == 1 && d.stride_w == 1;
+  const bool is_depthwise = d.groups == d.c && d.groups == d.k;
+  ir::DeviceLoop loop = is_pixel && d.groups == 1 ? ir::DeviceLoop::rows : ir::DeviceLoop::plain;
+  if (is_depthwise) loop = ir::DeviceLoop::plain_depthwise;
   ir::DeviceWork work;
-  work.add(ir::DeviceLoop::plain, runs * conv_products(p.as<int8_error_conv_dims>().conv), results);
+  work.add(loop, 2.0 * conv_products(d), 2.0 * d.n * d.h * d.w * d.c);
+  return work;
+}
+
+ir::DeviceWork weight_grad_work(const ir::Params& p) {
+  const conv_dims d = p.as<int8_error_conv_dims>().conv;
+  const bool is_depthwise = d.groups == d.c && d.groups == d.k;
+  ir::DeviceWork work;
+  work.add(is_depthwise ? ir::DeviceLoop::plain_depthwise : ir::DeviceLoop::plain, conv_products(d),
+           double(d.k) * d.r * d.s * (d.c / d.groups));
+  return work;
+}
+
+// An element takes about as long as a product of a depthwise layer; runs: how often it is read.
+template <int runs>
+ir::DeviceWork elements_work(const ir::Params& p) {
+  const auto d = p.as<int8_error_dims>();
+  const double elements = double(d.rows) * d.channels;
+  ir::DeviceWork work;
+  work.add(ir::DeviceLoop::plain_depthwise, runs * elements,
+           runs == 1 ? d.channels : runs * elements);
   return work;
 }
 
@@ -139,11 +164,7 @@ const OpDef& input_op() {
                 return input_grad_workspace_bytes(p.as<int8_error_conv_dims>());
               },
           .flops = [](const ir::Params& p) { return 2.0 * flops_of(p); },
-          .device_work =
-              [](const ir::Params& p) {
-                const conv_dims d = p.as<int8_error_conv_dims>().conv;
-                return device_work_of(p, 2.0, 2.0 * d.n * d.h * d.w * d.c);
-              },
+          .device_work = input_grad_work,
           .ref = ir::kernel_fn<&f32::int8_error_input_grad_ref>(),
           .ref64 = ir::kernel_fn<&f64::int8_error_input_grad_ref>(),
           .fast = ir::kernel_fn<&input_grad_simd>(),
@@ -172,11 +193,7 @@ const OpDef& weight_op() {
       .kernels{
           .params = weight_grad_params,
           .flops = flops_of,
-          .device_work =
-              [](const ir::Params& p) {
-                const conv_dims d = p.as<int8_error_conv_dims>().conv;
-                return device_work_of(p, 1.0, double(d.k) * d.r * d.s * (d.c / d.groups));
-              },
+          .device_work = weight_grad_work,
           .ref = ir::kernel_fn<&f32::int8_error_weight_grad_ref>(),
           .ref64 = ir::kernel_fn<&f64::int8_error_weight_grad_ref>(),
           .fast = ir::kernel_fn<&weight_grad_simd>(),
@@ -202,6 +219,7 @@ const OpDef& bias_op() {
       },
       .kernels{
           .params = error_params,
+          .device_work = elements_work<1>,
           .ref = ir::kernel_fn<&f32::int8_error_bias_grad_ref>(),
           .ref64 = ir::kernel_fn<&f64::int8_error_bias_grad_ref>(),
           .any_type = true,
@@ -228,6 +246,7 @@ const OpDef& scale_op() {
           },
       .kernels{
           .params = error_params,
+          .device_work = elements_work<2>,
           .ref = ir::kernel_fn<&f32::int8_error_scale_ref>(),
           .ref64 = ir::kernel_fn<&f64::int8_error_scale_ref>(),
           .any_type = true,
