@@ -399,6 +399,41 @@ def test_keywords_of_a_forward_that_takes_any(example: Any, kwargs: Any, names: 
     np.testing.assert_allclose(fresh.dense.weight.detach(), expected.detach(), **WEIGHTS)
 
 
+class InPlace(nn.Module):
+    """The end of torchvision's EfficientNet: dropout in place, of a view."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = nn.Linear(4, 6)
+        self.drop = nn.Dropout(0.5, inplace=True)
+        self.last = nn.Linear(6, 2)
+
+    def forward(self, x: Any) -> Any:
+        y = torch.relu_(self.first(x)).reshape(x.shape[0], 2, 3)
+        return self.last(self.drop(torch.flatten(y, 1)))
+
+
+class ReadAgain(InPlace):
+    def forward(self, x: Any) -> Any:
+        y = self.first(x)
+        self.drop(y.view(-1, 6))
+        return self.last(y)  # which dropout changed
+
+
+def test_dropout_in_place_is_dropout() -> None:
+    module, x = InPlace(), torch.randn(64, 4)
+    graph = tb.from_torch(module, x)
+    assert "dropout" in graph.summary()
+    with torch.no_grad():
+        expected = module.eval()(x)
+    np.testing.assert_allclose(tb.Predictor(graph).predict(x.numpy()), expected.numpy(), rtol=1e-5, atol=1e-6)
+    trainer = tb.Trainer(tb.adapt(graph, loss="mse"), optimizer=tb.SGD(lr=0.0), batch=64)
+    losses = {trainer.step({"x": x.numpy(), "label": expected.numpy()}).loss for _ in range(3)}
+    assert len(losses) == 3 and min(losses) > 0
+    with pytest.raises(ValueError, match="bernoulli.* but no masks that forward draws itself"):
+        tb.from_torch(ReadAgain(), x)
+
+
 @pytest.mark.parametrize("join", [torch.bitwise_and, torch.bitwise_or, torch.bitwise_xor, torch.mul, torch.add,
                                   torch.maximum, torch.minimum, torch.logical_and])
 def test_masks_joined_by_any_operator_are_masks(join: Any) -> None:

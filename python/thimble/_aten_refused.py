@@ -17,6 +17,9 @@ REFUSED = {
     "randperm": "thimble has no random permutations",
 }
 
+# No core operators, but met in models.
+REFUSED_OTHERS = {"bernoulli": "thimble imports dropout, but no masks that forward draws itself"}
+
 # torch.export makes as_strided of these.
 WRITTEN_OTHERWISE = ("resize_",)
 

@@ -18,7 +18,7 @@ import numpy as np
 from . import _aten_layers, _aten_more, _aten_places, _aten_shapes, _core  # noqa: F401
 from ._arrays import Array, as_array
 from ._aten import CONVERSIONS, OPSET, TYPES, WHOLE, Call, UnsupportedError, Writer, size_of, type_name
-from ._aten_refused import REFUSED
+from ._aten_refused import REFUSED, REFUSED_OTHERS
 from ._core import Graph
 from .model_files import load_model, save_model
 from .predictor import Predictor
@@ -162,10 +162,37 @@ def _exported(torch: Any, module: Any, example: Any, kwargs: Mapping[str, Any] |
         try:
             if not module.training:
                 module.train()
-            return torch.export.export(module, arguments, keywords, dynamic_shapes=shapes)
+            program = torch.export.export(module, arguments, keywords, dynamic_shapes=shapes)
+            _keep_dropout(torch, program.graph)
+            return program
         finally:
             for each, mode in modes.items():
                 each.training = mode
+
+
+def _keep_dropout(torch: Any, graph: Any) -> None:
+    """Dropout in place becomes dropout, which torch.export would take apart, where nothing that shares its operand's memory
+    is read after it."""
+    place = {node: i for i, node in enumerate(graph.nodes)}
+
+    def shares(node: Any) -> bool:
+        schema = getattr(node.target, "_schema", None)
+        return schema is not None and any(each.alias_info is not None for each in schema.returns)
+
+    for node in list(graph.nodes):
+        if node.target is not torch.ops.aten.dropout_.default:
+            continue
+        same, waiting = set(), [node.args[0]]
+        while waiting:
+            each = waiting.pop()
+            if each in same:
+                continue
+            same.add(each)
+            waiting += [user for user in each.users if user is not node and shares(user)]
+            waiting += [each.args[0]] if shares(each) else []
+        is_read = any(place[user] > place[node] for each in same for user in each.users)
+        if not is_read and all(each.op == "call_function" for each in same):
+            node.target = torch.ops.aten.dropout.default
 
 
 @contextlib.contextmanager
@@ -328,7 +355,7 @@ class _Translation:
             return
         self.writer.layer = self._layer(node)
         if operator not in CONVERSIONS:
-            return self._refuse(node, REFUSED.get(operator, ""))
+            return self._refuse(node, {**REFUSED, **REFUSED_OTHERS}.get(operator, ""))
         try:
             made_here = CONVERSIONS[operator](Call(self.writer, node, self.names, first))
         except UnsupportedError as error:
