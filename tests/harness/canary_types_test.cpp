@@ -43,8 +43,8 @@ void expect_caught(const std::string& error, const std::string& part) {
 TEST(canary, whose_kernel_reads_types_that_its_rule_takes_by_mistake_is_caught) {
   ir::OpDef op = right_op();
   EXPECT_EQ(check_every_type(op, vector_case()), "");
-  op.signature.inputs[0].types = ir::kFloatingTypes | DType::i32;
-  expect_caught(check_every_type(op, vector_case()), "canary of i32: output 0 (i32) is not what");
+  op.signature.inputs[0].types = ir::kFloatingTypes | DType::i64;
+  expect_caught(check_every_type(op, vector_case()), "canary of i64: output 0 (i64) is not what");
 }
 
 TEST(canary, whose_refusal_of_a_type_is_unclear_is_caught) {
