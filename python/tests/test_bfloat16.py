@@ -46,6 +46,8 @@ def test_it_goes_in_and_comes_out(bfloat16):
     with pytest.raises(ValueError, match=r"out: expected bfloat16 \[3, 2\], got uint16 \[3, 2\]"):
         predictor.predict(GIVEN, out=np.empty((3, 2), np.uint16))
     assert tb.cast(GIVEN, "bf16").dtype == bfloat16
+    one = tb.neg(np.array(0.5, bfloat16))
+    assert one.shape == () and one == -0.5
 
 
 def test_files_keep_it(tmp_path, bfloat16):

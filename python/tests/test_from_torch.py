@@ -420,6 +420,13 @@ class ReadAgain(InPlace):
         return self.last(y)  # which dropout changed
 
 
+class ReadInPieces(InPlace):
+    def forward(self, x: Any) -> Any:
+        a, b = (torch.cat([x, x], 1) * 2.0).chunk(2, 1)
+        self.drop(a)
+        return self.first(a + b)
+
+
 def test_dropout_in_place_is_dropout() -> None:
     module, x = InPlace(), torch.randn(64, 4)
     graph = tb.from_torch(module, x)
@@ -432,6 +439,8 @@ def test_dropout_in_place_is_dropout() -> None:
     assert len(losses) == 3 and min(losses) > 0
     with pytest.raises(ValueError, match="bernoulli.* but no masks that forward draws itself"):
         tb.from_torch(ReadAgain(), x)
+    with pytest.raises(ValueError, match="bernoulli.* but no masks that forward draws itself"):
+        tb.from_torch(ReadInPieces(), x)
 
 
 @pytest.mark.parametrize("join", [torch.bitwise_and, torch.bitwise_or, torch.bitwise_xor, torch.mul, torch.add,
@@ -462,6 +471,13 @@ def test_keywords_that_do_not_fit() -> None:
         tb.from_torch(nn.Linear(3, 1), {})
     with pytest.raises(TypeError, match="unexpected keyword argument 'gate'"):
         tb.from_torch(nn.Linear(3, 1), x, {"gate": x})
+
+    class Nothing(nn.Module):
+        def forward(self) -> Any:
+            return torch.zeros(2)
+
+    with pytest.raises(TypeError, match="the example does not fit forward"):
+        tb.from_torch(Nothing(), {"x": x})
 
 
 def test_any_number_of_inputs() -> None:

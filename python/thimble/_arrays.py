@@ -79,7 +79,10 @@ def as_array(x: Any) -> Array:
     array = held_array(x)
     if not is_bfloat16(array):
         return array
-    return (bits_of(array).astype(np.uint32) << 16).view(np.float32)
+    wide = np.zeros(array.shape, np.uint32)
+    wide[...] = bits_of(array)
+    wide <<= np.uint32(16)
+    return wide.view(np.float32)
 
 
 class LossyError(ValueError):

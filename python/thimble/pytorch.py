@@ -6,6 +6,7 @@ import contextlib
 import functools
 import importlib
 import inspect
+import operator
 import os
 import re
 import tempfile
@@ -171,11 +172,13 @@ def _exported(torch: Any, module: Any, example: Any, kwargs: Mapping[str, Any] |
 
 
 def _keep_dropout(torch: Any, graph: Any) -> None:
-    """Dropout in place becomes dropout, which torch.export would take apart, where nothing that shares its operand's memory
-    is read after it."""
+    """Dropout in place becomes dropout, which torch.export would take apart, where nothing that
+    shares its operand's memory is read after it."""
     place = {node: i for i, node in enumerate(graph.nodes)}
 
     def shares(node: Any) -> bool:
+        if node.target is operator.getitem:  # a piece of chunk, split or unbind
+            return True
         schema = getattr(node.target, "_schema", None)
         return schema is not None and any(each.alias_info is not None for each in schema.returns)
 
@@ -197,14 +200,15 @@ def _keep_dropout(torch: Any, graph: Any) -> None:
 
 @contextlib.contextmanager
 def _named_keywords(module: Any, keywords: Mapping[str, Any]) -> Iterator[inspect.Signature]:
-    """The signature of forward, in which each keyword has a parameter of its own. torch.export takes no open dimensions for
-    those that come by way of **kwargs."""
+    """The signature of forward, in which each keyword has a parameter of its own. torch.export takes
+    no open dimensions for those that come by way of **kwargs."""
     forward = module.forward
     signature = inspect.signature(forward)
     parameters = list(signature.parameters.values())
     extra = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in keywords
              if name not in signature.parameters]
-    if not extra or parameters[-1].kind is not inspect.Parameter.VAR_KEYWORD:
+    has_any = any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters)
+    if not extra or not has_any:
         yield signature
         return
 

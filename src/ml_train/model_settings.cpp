@@ -153,7 +153,8 @@ std::optional<std::string> swap_dir_of(const PropertySet& props) {
   const std::string folder = props.choice(key);
   std::error_code unknown;
   if (!folder.empty() && !std::filesystem::is_directory(folder, unknown)) {
-    throw std::invalid_argument("[model] " + text(key) + ": expected a folder that is there");
+    throw std::invalid_argument("[model] " + text(key) +
+                                ": no such folder; make it, or name another one");
   }
   return folder;
 }

@@ -69,6 +69,12 @@ void check_objectives(const ir::Graph& graph, const std::vector<Objective>& obje
   }
 }
 
+bool computes_int8(const ir::Graph& graph) {
+  return std::any_of(graph.values.begin(), graph.values.end(), [](const ir::ValueData& data) {
+    return data.producer >= 0 && data.type.dtype == DType::i8;
+  });
+}
+
 // The gradients of the trained parameters by the losses that they follow.
 // cotangent: of each loss; 1 if left out.
 std::vector<autodiff::Gradient> append_gradients(ir::Graph& graph,
@@ -140,6 +146,11 @@ ir::Graph training_graph(const ir::Graph& model, const TrainerOptions& options, 
   if (options.error_type != DType::f32 && options.error_type != DType::i8) {
     throw Error("error_type",
                 fmt::format("expected f32 or i8, got {}", to_string(options.error_type)));
+  }
+  if (options.error_type == DType::i8 && !computes_int8(graph)) {
+    throw Error("error_type",
+                "i8 is for gradients of int8 activations, and this model has none; quantize it "
+                "first, or leave errors in f32");
   }
   std::vector<autodiff::Gradient> gradients =
       append_gradients(graph, options.objectives, scale, options.error_type);

@@ -195,8 +195,9 @@ TEST(cli_export_c, names_the_least_ram_of_int8_training_and_keeps_it) {
   const Outcome kept = exported(bytes);
   ASSERT_EQ(kept.code, 0) << kept.err;
   const auto json = last_line_json(kept.out);
-  EXPECT_LE(json["arena_bytes"].get<int64_t>() + json["state_bytes"].get<int64_t>(),
+  EXPECT_EQ(json["arena_bytes"].get<int64_t>() + json["state_bytes"].get<int64_t>(),
             std::stoll(bytes));
+  EXPECT_EQ(exported(std::to_string(std::stoll(bytes) - 64)).code, 1);
 }
 
 }  // namespace

@@ -331,8 +331,9 @@ TEST(ml_train_model, refuses_settings_that_contradict_each_other_or_have_no_mean
             "[model] memory_swap=false and fsu=true: one setting, under two names; give one");
   EXPECT_EQ(refusal({"fsu=true", "fsu_path=.", "memory_swap_path=/"}),
             "[model] memory_swap_path=/ and fsu_path=.: one setting, under two names; give one");
-  EXPECT_EQ(refusal({"memory_swap=true", "memory_swap_path=/no/such/folder"}),
-            "[model] memory_swap_path=/no/such/folder: expected a folder that is there");
+  EXPECT_EQ(
+      refusal({"memory_swap=true", "memory_swap_path=/no/such/folder"}),
+      "[model] memory_swap_path=/no/such/folder: no such folder; make it, or name another one");
   EXPECT_EQ(refusal({"memory_swap=true", "fsu=true", "memory_swap_path=.", "fsu_lookahead=2"}), "");
   EXPECT_EQ(refusal({"clip_grad_by_norm=-1"}), "[model] clip_grad_by_norm is 0 or more, got -1");
 }

@@ -75,6 +75,18 @@ TEST(error_type, of_i8_gives_nearly_the_gradients_of_f32) {
   EXPECT_GT(changed, 4);
 }
 
+TEST(error_type, of_i8_is_refused_where_no_activation_is_int8) {
+  Graph g;
+  const Value y = dense(flatten(g.input("image", {28, 28, 1})), {.units = 10});
+  g.minimize(softmax_cross_entropy(y, g.label("digit")));
+  try {
+    static_cast<void>(plan_training(g, options(DType::i8)));
+    FAIL() << "was taken";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("this model has none; quantize it first"));
+  }
+}
+
 TEST(error_type, of_i8_takes_less_memory) {
   const Plan exact = plan_training(residual_network(), options(DType::f32));
   const Plan rounded = plan_training(residual_network(), options(DType::i8));

@@ -72,7 +72,7 @@ const OpDef& to_int8_op() {
       .signature{
           .doc = "A gradient in 8 bits a number, with one scale for all of them: scale = largest "
                  "|x| / 127, y = x / scale to the nearest integer, halves to even. How a trainer "
-                 "stores gradients that wait, on request.",
+                 "stores gradients of int8 activations, on request.",
           .inputs = {{.name = "x", .doc = "any shape, f32", .types = DType::f32}},
           .outputs = {{"y", "the shape of x, i8"}, {"scale", "one number, f32"}},
       },

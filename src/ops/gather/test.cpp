@@ -72,4 +72,15 @@ TEST(gather, is_nan_of_16_bits_for_an_index_that_does_not_exist) {
   }
 }
 
+TEST(gather, is_nan_of_64_bits_for_an_index_that_does_not_exist) {
+  const Tensor index = tensor<int32_t>(DType::i32, {3}, {-1, 1, 2});
+  const Tensor x = tensor<double>(DType::f64, {2}, {1, 2});
+  for (const Kernel kernel : {Kernel::fast, Kernel::reference}) {
+    const auto y =
+        values_of<double>(run_op("gather", ir::Attrs::of(GatherOptions{0}), {x, index}, kernel)[0]);
+    EXPECT_TRUE(std::isnan(y[0]) && std::isnan(y[2]));
+    EXPECT_EQ(y[1], 2.0);
+  }
+}
+
 }  // namespace thimble::test::gather_test

@@ -80,8 +80,8 @@ static void int8_error_add(real* to, const int8_t* waiting, const real* unit, in
   for (int i = 0; i < n; ++i) to[i] = (real)waiting[i] * *unit + to[i];
 }
 
-/* The same of `columns` pixels side by side, at most INT8_ERROR_PIXELS: to[i] has the channels of
-   pixel i at i INT8_ERROR_CHUNK. */
+/* int8_error_pixel of `columns` pixels side by side, at most INT8_ERROR_PIXELS: to[i] has the
+   channels of pixel i at i INT8_ERROR_CHUNK. */
 static void int8_error_strip(real* to, const int8_error_source* from, const int8_t* w,
                              const conv_dims* d, int n, int h, int column, int columns, int c,
                              int count) {
@@ -138,9 +138,9 @@ static void int8_error_weights(real* dw, const int8_t* x, const int8_error_sourc
           if (h < 0 || h >= d->h) continue;
           for (int q = 0; q < d->q; ++q) {
             const int column = q * d->stride_w - d->pad_left + tap % d->s * d->dilation_w;
+            if (column < 0 || column >= d->w) continue;
             const ptrdiff_t pixel = ((ptrdiff_t)(row / d->p) * d->h + h) * d->w + column;
             const int8_t* const numbers = x + pixel * d->c + k / group_k * group_c + c;
-            if (column < 0 || column >= d->w) continue;
             int8_error_sums(sums, from, ((ptrdiff_t)row * d->q + q) * d->k + k, k,
                             is_depthwise ? count : 1);
             if (is_depthwise) {

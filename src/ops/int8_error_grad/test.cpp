@@ -3,6 +3,7 @@
 #include <thimble/ops/activation_bits.h>
 #include <thimble/ops/add.h>
 #include <thimble/ops/mul.h>
+#include <thimble/ops/quantize.h>
 #include <thimble/ops/reshape.h>
 #include <thimble/ops/sum_to.h>
 
@@ -385,6 +386,8 @@ TEST(int8_error_grad, stand_for_gradients_between_stored_errors) {
   const Value loaded = g.ir().add(*read.load, {}, first)[0];
   const Value sums = grad_by_bits(loaded, bits) * factors;
   g.output("bias", sum_to(sums, {16}));
+  const Value x = quantize(g.input("x", {4, 4, 8}), {.scale = 0.01F});
+  g.output("weight", ops::quantized_weight_grad(x, sums, {.kernel = 1}));
   const Value dx = reshape(ops::quantized_input_grad(sums, weight, {.size = {4, 4}}), {-1, 16, 8});
   const std::vector<Value> second = error(dx);
   const Value scaled = g.ir().add(*read.load, {}, second)[0] * 0.25;
@@ -399,6 +402,7 @@ TEST(int8_error_grad, stand_for_gradients_between_stored_errors) {
                          [op](const auto& n) { return n.op->name == op; });
   };
   EXPECT_EQ(count("int8_error_bias_grad"), 1);
+  EXPECT_EQ(count("int8_error_weight_grad"), 1);
   EXPECT_EQ(count("int8_error_input_grad"), 1);
   EXPECT_EQ(count("int8_error_scale"), 1);
   EXPECT_EQ(count("sum_to"), 0);

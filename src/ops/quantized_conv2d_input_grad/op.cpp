@@ -147,6 +147,7 @@ const OpDef& masked_op() {
     made.kernels.ref = ir::kernel_fn<&f32::quantized_conv2d_input_grad_masked_ref>();
     made.kernels.ref64 = ir::kernel_fn<&f64::quantized_conv2d_input_grad_masked_ref>();
     made.kernels.fast = {};
+    made.kernels.fast_flops = nullptr;
     // Bits of two samples may share a byte.
     made.flow.samples = [](const ir::SamplesContext&) { return ir::Samples::mixed; };
     return made;

@@ -9,10 +9,8 @@ namespace thimble::ops {
 // The kernels' element for a type.
 inline copy_element copy_element_of(DType dtype) { return {dtype == DType::f32, bits(dtype)}; }
 
-// Both bytes of a NaN of f16 and bf16, and the 0 of other types.
-inline int missing_byte(DType dtype) {
-  return dtype == DType::f16 || dtype == DType::bf16 ? 0xFF : 0;
-}
+// Every byte of a NaN, and of the 0 of integers.
+inline int missing_byte(DType dtype) { return is_floating(dtype) ? 0xFF : 0; }
 
 // All elements of a tensor.
 inline copy_dims copy_dims_of(const ir::TensorType& type) {
