@@ -178,8 +178,8 @@ std::vector<TypedCase> typed_cases(const ir::OpDef& op, const OpCase& test, bool
 std::string check_types(const ir::OpDef& op, const OpCase& test) {
   for (const bool integers : {true, false}) {
     std::vector<TypedCase> cases = typed_cases(op, test, integers);
-    // Kernels of all types read and write the same places, so sanitizers see two of integers and one
-    // of floating-point numbers.
+    // Kernels of all types read and write the same places, so sanitizers see two of integers and
+    // one of floating-point numbers.
     const size_t seen = integers ? 2 : 1;
     if (THIMBLE_SANITIZED && cases.size() > seen) {
       cases.erase(cases.begin() + 1, cases.end() - static_cast<std::ptrdiff_t>(seen - 1));
