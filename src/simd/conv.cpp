@@ -7,6 +7,7 @@
 #include "simd/conv_plan.h"
 #include "simd/conv_planar.h"
 #include "simd/conv_rows.h"
+#include "simd/conv_scatter.h"
 #include "simd/depthwise.h"
 #include "simd/winograd.h"
 
@@ -18,6 +19,7 @@
 
 #include "simd/conv_planar-inl.h"
 #include "simd/conv_rows-inl.h"
+#include "simd/conv_scatter-inl.h"
 #include "simd/depthwise-inl.h"
 #include "simd/winograd-inl.h"
 
@@ -29,13 +31,15 @@ inline bool is_depthwise(const ConvPlan& plan) {
   return plan.groups > 1 && plan.group_in == 1 && plan.group_out == 1;
 }
 
-// Whether planes are faster; compares rough costs in cycles per output pixel for 16-lane vectors.
+enum class DirectConv { kRows, kPlanes, kScatter };
+
+// The fastest way; compares rough costs in cycles per output pixel for 16-lane vectors.
 // With few output channels, lanes filled with channels would be mostly empty, and computing the
 // address of an input pixel takes as long as adding a few of them. Planes, however, compute results
 // that straddle rows, and cutting images into planes and joining them takes about half a cycle per
 // value.
-inline bool prefers_planes(const ConvPlan& plan) {
-  if (plan.group_out >= 32) return false;
+inline DirectConv direct_conv(const ConvPlan& plan) {
+  if (plan.group_out >= 32) return DirectConv::kRows;
   const double taps = static_cast<double>(plan.tap_count) / std::max(1, plan.phase_count);
   const double inputs = static_cast<double>(plan.in_h) * plan.in_w /
                         std::max(1.0, static_cast<double>(plan.out_h) * plan.out_w);
@@ -45,7 +49,10 @@ inline bool prefers_planes(const ConvPlan& plan) {
                         (inputs * plan.group_in + plan.group_out) / 2;
   const double vectors = static_cast<double>(divide_up(plan.group_out, 16));
   const double rows = taps * (plan.group_in * vectors / 2 + 2.0 / plan.tap_group) + 24;
-  return planes < rows;
+  if (can_scatter(plan) && scatter_cost(plan) < 0.8 * std::min(planes, rows)) {
+    return DirectConv::kScatter;
+  }
+  return planes < rows ? DirectConv::kPlanes : DirectConv::kRows;
 }
 
 }  // namespace thimble::simd
@@ -61,10 +68,15 @@ void run_conv(const ConvPlan& plan, float* y, const float* x, const ConvWeights&
     conv_depthwise(plan, y, x, w, bias, tables, base + workspace.used(), pool);
   } else if (winograd_kind(plan) != WinogradKind::kNone) {
     conv_winograd(plan, y, x, w, bias, workspace, base, pool);
-  } else if (prefers_planes(plan)) {
-    conv_planar(plan, y, x, w, bias, workspace, base, pool);
   } else {
-    conv_rows(plan, y, x, w, bias, base + workspace.used(), pool);
+    switch (direct_conv(plan)) {
+      case DirectConv::kPlanes:
+        return conv_planar(plan, y, x, w, bias, workspace, base, pool);
+      case DirectConv::kScatter:
+        return conv_scatter(plan, y, x, w, bias, workspace, base, pool);
+      case DirectConv::kRows:
+        return conv_rows(plan, y, x, w, bias, base + workspace.used(), pool);
+    }
   }
 }
 
@@ -97,12 +109,21 @@ int64_t workspace_bytes(const conv_dims& d, int threads, Planner planner) {
     const WinogradSplit split = split_winograd(plan, threads);
     carve_winograd_weights(counter, plan, split);
     carve_winograd_scratch(scratch, split);
-  } else if (prefers_planes(plan)) {
-    const PlanarShape shape = planar_shape(plan, planar_result_planes(plan));
-    carve_planar_tables(counter, plan, shape, planar_out_channels(plan));
-    carve_planar_scratch(scratch, plan, shape);
   } else {
-    carve_conv_rows_scratch(scratch, plan);
+    switch (direct_conv(plan)) {
+      case DirectConv::kPlanes: {
+        const PlanarShape shape = planar_shape(plan, planar_result_planes(plan));
+        carve_planar_tables(counter, plan, shape, planar_out_channels(plan));
+        carve_planar_scratch(scratch, plan, shape);
+        break;
+      }
+      case DirectConv::kScatter:
+        carve_scatter_weights(counter, plan);
+        carve_scatter_sums(scratch, plan);
+        break;
+      case DirectConv::kRows:
+        carve_conv_rows_scratch(scratch, plan);
+    }
   }
   return counter.bytes() + threads * scratch.bytes();
 }
