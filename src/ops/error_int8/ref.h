@@ -1,4 +1,3 @@
-#include "ops/error_int8/dims.h"
 #include "ops/error_int8/rounding.h"
 
 /* scale = largest |x| / 127; y[i] = x[i] / scale to the nearest integer, halves to even. Where the

@@ -1,4 +1,5 @@
 /* How a gradient becomes int8, a part at a time. Plain C99: also emitted for devices. */
+#include "ops/error_int8/dims.h"
 
 /* The largest of `most` and the sizes of n numbers; NaN where one is NaN. */
 static real error_int8_most(real most, const real* x, int n) {

@@ -2,7 +2,7 @@
    results: windows of one pixel are computed in tiles of four pixels by four channels. Plain C99.
  */
 #include "ops/families/quantized/sum_micro.h"
-#include "ops/int8_error_grad/dims.h"
+#include "ops/int8_error_grad/pixel.h"
 
 /* to[i,c] += the sum over k of sums[k,i] w[k,c], for four pixels i and four channels c. sums:
    [n,4], w: rows of `step` bytes, to: rows of INT8_ERROR_CHUNK. */

@@ -1,5 +1,4 @@
 #include "ops/error_int8/rounding.h"
-#include "ops/int8_error_grad/dims.h"
 #include "ops/int8_error_grad/parts.h"
 
 /* dx = round(v / dx_scale) with dx_scale = largest |v| / 127, where v is the gradient of
