@@ -120,9 +120,11 @@ def _thimble_side(
 
 
 def compare(what: str, ours: Any, theirs: Any, times: float) -> None:
-    ours = torch.from_numpy(np.array(ours))
-    if ours.dtype == torch.uint16:  # the bits of a type that NumPy lacks
-        ours = ours.view(torch.bfloat16)
+    array = np.array(ours)
+    if array.dtype.name in ("bfloat16", "void16"):  # types that PyTorch does not take from NumPy
+        ours = torch.from_numpy(array.view(np.uint16)).view(torch.bfloat16)
+    else:
+        ours = torch.from_numpy(array)
     if ours.shape != theirs.shape:
         raise Mismatch(f"{what}: shape {tuple(ours.shape)}, expected {tuple(theirs.shape)}")
     if theirs.is_floating_point() != ours.is_floating_point():
