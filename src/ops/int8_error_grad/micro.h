@@ -1,8 +1,8 @@
 /* int8_error_strip for microcontrollers, in the place of the function of parts.h and with its
    results: windows of one pixel are computed in tiles of four pixels by four channels. Plain C99.
  */
+#include "ops/families/quantized/int8_error_pixel.h"
 #include "ops/families/quantized/sum_micro.h"
-#include "ops/int8_error_grad/pixel.h"
 
 /* to[i,c] += the sum over k of sums[k,i] w[k,c], for four pixels i and four channels c. sums:
    [n,4], w: rows of `step` bytes, to: rows of INT8_ERROR_CHUNK. */

@@ -1,6 +1,6 @@
 /* Parts of the gradients that read errors of int8, of the reference and of the host's kernels.
    Plain C99. */
-#include "ops/int8_error_grad/pixel.h"
+#include "ops/families/quantized/int8_error_pixel.h"
 
 /* Channels from c on that int8_error_pixel takes at once. */
 static int int8_error_count(const conv_dims* d, int c) {
