@@ -121,17 +121,11 @@ class Reverse {
   // The gradients of int8 activations are stored as int8. What has the bytes of another value has
   // its gradient, too, unless several nodes read it.
   void find_stored() {
-    std::vector<int> readers(graph_.values.size(), 0);
-    for (const ir::Node& node : graph_.nodes) {
-      for (const int id : node.inputs) {
-        if (id >= 0) ++readers[static_cast<size_t>(id)];
-      }
-    }
+    const std::vector<int> reads = graph_.read_counts();
     for (size_t id = 0; id < is_stored_.size(); ++id) {
-      const ir::ValueData& data = graph_.values[id];
-      if (data.type.dtype != DType::i8 || data.producer < 0) continue;
-      const ir::Node& producer = graph_.nodes[static_cast<size_t>(data.producer)];
-      is_stored_[id] = producer.op->memory.views.empty() || readers[id] > 1 ? 1 : 0;
+      const ir::Node* const producer = graph_.producer_of(static_cast<int>(id));
+      if (producer == nullptr || graph_.values[id].type.dtype != DType::i8) continue;
+      is_stored_[id] = producer->op->memory.views.empty() || reads[id] > 1 ? 1 : 0;
     }
   }
 

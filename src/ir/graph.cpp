@@ -238,6 +238,16 @@ int Graph::updated(int id) const {
   return id;
 }
 
+const Node* Graph::producer_of(int id) const {
+  const int producer = id < 0 ? -1 : data(id).producer;
+  return producer < 0 ? nullptr : &nodes[static_cast<size_t>(producer)];
+}
+
+const Node* Graph::producer_of(int id, const OpDef& op) const {
+  const Node* const node = producer_of(id);
+  return node != nullptr && node->op == &op ? node : nullptr;
+}
+
 std::vector<std::vector<int>> Graph::consumers() const {
   std::vector<std::vector<int>> readers(values.size());
   for (size_t n = 0; n < nodes.size(); ++n) {
@@ -248,6 +258,25 @@ std::vector<std::vector<int>> Graph::consumers() const {
     }
   }
   return readers;
+}
+
+std::vector<int> Graph::read_counts() const {
+  std::vector<int> counts(values.size(), 0);
+  for (const Node& node : nodes) {
+    for (const int id : node.inputs) {
+      if (id >= 0) ++counts[static_cast<size_t>(id)];
+    }
+  }
+  return counts;
+}
+
+std::vector<char> Graph::read_once() const {
+  const std::vector<int> counts = read_counts();
+  std::vector<char> once(counts.size());
+  std::transform(counts.begin(), counts.end(), once.begin(),
+                 [](int count) { return static_cast<char>(count == 1); });
+  for (const int id : results()) once[static_cast<size_t>(id)] = 0;
+  return once;
 }
 
 std::vector<int> Graph::results() const {

@@ -151,8 +151,16 @@ class Graph {
   // The final contents of the storage of a parameter or state: the value itself, or the output of
   // the last node that updates it.
   [[nodiscard]] int updated(int id) const;
+  // The node that computes a value, or null for a source and for -1. Adding nodes moves it.
+  [[nodiscard]] const Node* producer_of(int id) const;
+  // The same node if it is of this op, else null.
+  [[nodiscard]] const Node* producer_of(int id, const OpDef& op) const;
   // Nodes that read each value.
   [[nodiscard]] std::vector<std::vector<int>> consumers() const;
+  // How often nodes read each value. A node counts as often as it reads the value.
+  [[nodiscard]] std::vector<int> read_counts() const;
+  // By value: whether one node alone reads it, and once. A result is read outside, too.
+  [[nodiscard]] std::vector<char> read_once() const;
   // Values that must be computed: loss, outputs, metrics.
   [[nodiscard]] std::vector<int> results() const;
 

@@ -15,10 +15,10 @@ namespace {
 
 // The name of the layer (or source) a value comes from.
 std::string origin(const Graph& graph, int id) {
-  const ValueData& data = graph.data(id);
-  if (data.producer < 0) return data.name;
-  const int layer = graph.nodes[static_cast<size_t>(data.producer)].layer;
-  return layer < 0 ? *data.name : graph.layers[static_cast<size_t>(layer)].name;
+  const Node* const producer = graph.producer_of(id);
+  return producer == nullptr || producer->layer < 0
+             ? *graph.data(id).name
+             : graph.layers[static_cast<size_t>(producer->layer)].name;
 }
 
 void add_input(LayerSummary& row, const std::string& name) {

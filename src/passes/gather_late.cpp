@@ -22,9 +22,7 @@ bool casts_to_16_bits(const ir::Graph& graph, const ir::Node& node) {
 class Search {
  public:
   explicit Search(const ir::Graph& graph)
-      : graph_(graph), consumers_(graph.consumers()), is_result_(graph.values.size(), 0) {
-    for (const int id : graph.results()) is_result_[static_cast<size_t>(id)] = 1;
-  }
+      : graph_(graph), read_once_(graph.read_once()) {}
 
   [[nodiscard]] Gathered before(const ir::Node& node) const {
     if (node.op->flow.row_wise == nullptr || node.outputs.size() != 1) return {};
@@ -56,15 +54,11 @@ class Search {
   // The node that computes input 0, if this node alone reads it, and once; else -1.
   [[nodiscard]] int only_producer(const ir::Node& node) const {
     const int id = node.input(0);
-    if (id < 0 || is_result_[static_cast<size_t>(id)] != 0) return -1;
-    const auto reads = std::count(node.inputs.begin(), node.inputs.end(), id);
-    if (reads != 1 || consumers_[static_cast<size_t>(id)].size() != 1) return -1;
-    return graph_.data(id).producer;
+    return id < 0 || read_once_[static_cast<size_t>(id)] == 0 ? -1 : graph_.data(id).producer;
   }
 
   const ir::Graph& graph_;
-  std::vector<std::vector<int>> consumers_;
-  std::vector<char> is_result_;
+  std::vector<char> read_once_;  // by value
 };
 
 std::vector<Value> mapped(ir::Rewriter& rewriter, const ir::Node& node) {

@@ -149,8 +149,8 @@ class Conversion {
     const int of_int8 = int8_[static_cast<size_t>(id)];
     if (of_int8 >= 0) {
       known = to().add1(to_f32_, {}, {to().value(of_int8)}).id();
-    } else if (from_.data(id).producer >= 0) {
-      copy(from_.nodes[static_cast<size_t>(from_.data(id).producer)]);  // sets what is known
+    } else if (const ir::Node* const producer = from_.producer_of(id); producer != nullptr) {
+      copy(*producer);  // sets what is known
     } else {
       ir::ValueData data = from_.data(id);
       // The name is taken where the int8 form was tried in vain.
@@ -179,9 +179,9 @@ class Conversion {
 
   // The node that computes a value by rounding to the steps of int8.
   std::optional<FakeNode> fake_of(int id) const {
-    const int producer = from_.data(id).producer;
-    if (producer < 0) return std::nullopt;
-    std::optional<FakeNode> fake = fake_node(from_, from_.nodes[static_cast<size_t>(producer)]);
+    const ir::Node* const producer = from_.producer_of(id);
+    if (producer == nullptr) return std::nullopt;
+    std::optional<FakeNode> fake = fake_node(from_, *producer);
     if (!fake || !fake->is_int8_activation()) return std::nullopt;
     return fake;
   }
@@ -354,8 +354,7 @@ class Conversion {
 
   void add_layer(const ir::Node& node, int result, const Value& built) {
     const ActivationScale has = scale_of(built);
-    const int producer = to().data(built.id()).producer;
-    std::string op = to().nodes[static_cast<size_t>(producer)].op->name;
+    std::string op = to().producer_of(built.id())->op->name;
     std::string name = name_of(node, op);
     made_.layers.push_back({{.name = std::move(name),
                              .op = std::move(op),

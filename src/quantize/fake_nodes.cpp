@@ -12,14 +12,14 @@ namespace {
 std::optional<std::vector<float>> known_scales(const ir::Graph& graph, int id) {
   const ir::ValueData& data = graph.data(id);
   if (has_values(data)) return data.data->floats();
-  if (data.producer < 0) return std::nullopt;
-  const ir::Node& node = graph.nodes[static_cast<size_t>(data.producer)];
+  const ir::Node* const node = graph.producer_of(id);
+  if (node == nullptr) return std::nullopt;
   std::vector<const Array*> inputs;
-  for (const int input : node.inputs) {
+  for (const int input : node->inputs) {
     if (input < 0 || !has_values(graph.data(input))) return std::nullopt;
     inputs.push_back(&*graph.data(input).data);
   }
-  return ops::trained_scales_of(node, inputs);
+  return ops::trained_scales_of(*node, inputs);
 }
 
 }  // namespace

@@ -221,11 +221,10 @@ namespace {
 
 // The node that rounds the value to steps; the value becomes what it rounds.
 int take_steps(const ir::Graph& graph, int& id) {
-  const int producer = id < 0 ? -1 : graph.data(id).producer;
-  if (producer < 0) return -1;
-  const ir::Node& node = graph.nodes[static_cast<size_t>(producer)];
-  if (!ops::fake_steps_of(node)) return -1;
-  id = node.inputs[0];
+  const ir::Node* const node = graph.producer_of(id);
+  if (node == nullptr || !ops::fake_steps_of(*node)) return -1;
+  const int producer = graph.data(id).producer;
+  id = node->inputs[0];
   return producer;
 }
 

@@ -16,14 +16,12 @@ namespace {
 void require_finite(const ir::Graph& graph, int id, std::span<const float> values,
                     const char* where) {
   if (std::all_of(values.begin(), values.end(), [](float v) { return std::isfinite(v); })) return;
-  const int producer = graph.data(id).producer;
-  throw Error(
-      where,
-      fmt::format("{} is not finite for a sample; look for NaN in the data and the "
-                  "weights",
-                  producer < 0 ? "the input " + graph.data(id).name
-                               : fmt::format("a result of {}",
-                                             graph.nodes[static_cast<size_t>(producer)].op->name)));
+  const ir::Node* const producer = graph.producer_of(id);
+  throw Error(where,
+              fmt::format("{} is not finite for a sample; look for NaN in the data and the "
+                          "weights",
+                          producer == nullptr ? "the input " + graph.data(id).name
+                                              : fmt::format("a result of {}", producer->op->name)));
 }
 
 }  // namespace

@@ -139,10 +139,9 @@ class Preparation {
   // What int8 layers read of an old value.
   Value in_steps(int id) {
     if (in_steps_[static_cast<size_t>(id)] < 0) {
-      const ir::ValueData& data = from_.data(id);
+      const ir::Node* const producer = from_.producer_of(id);
       round_learned(id, value(id),
-                    data.producer < 0 ? *data.name + ".scale"
-                                      : name_of(from_.nodes[static_cast<size_t>(data.producer)]));
+                    producer == nullptr ? *from_.data(id).name + ".scale" : name_of(*producer));
     }
     return to_.value(in_steps_[static_cast<size_t>(id)]);
   }

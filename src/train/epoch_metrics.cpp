@@ -11,8 +11,8 @@ namespace thimble::train {
 namespace {
 
 bool is_finish(const ir::Graph& graph, int value) {
-  const int producer = graph.data(value).producer;
-  return producer >= 0 && graph.nodes[static_cast<size_t>(producer)].op->flow.of_means;
+  const ir::Node* const producer = graph.producer_of(value);
+  return producer != nullptr && producer->op->flow.of_means;
 }
 
 }  // namespace
@@ -30,7 +30,7 @@ Finishes take_finishes(ir::Graph& model) {
   Finishes finishes;
   for (auto& [name, value] : model.metrics) {
     if (!is_finish(model, value)) continue;
-    const ir::Node& node = model.nodes[static_cast<size_t>(model.data(value).producer)];
+    const ir::Node& node = *model.producer_of(value);
     value = node.input(0);
     finishes.emplace(name, Finish{node.op, node.attrs, model.type(value)});
   }

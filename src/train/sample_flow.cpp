@@ -32,9 +32,9 @@ bool reads_nothing(const ir::Graph& graph, const std::vector<Holds>& holds, int 
       if (holds[id] != Holds::nothing) return false;
       continue;
     }
-    const int producer = graph.values[id].producer;
-    if (producer < 0) continue;
-    for (const int input : graph.nodes[static_cast<size_t>(producer)].inputs) {
+    const ir::Node* const producer = graph.producer_of(static_cast<int>(id));
+    if (producer == nullptr) continue;
+    for (const int input : producer->inputs) {
       if (input >= 0) left.push_back(input);
     }
   }

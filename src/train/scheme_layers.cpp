@@ -9,10 +9,9 @@ namespace {
 
 // The source that a value is a copy of in another type, or the value itself.
 int uncast(const ir::Graph& graph, int id) {
-  while (id >= 0 && graph.data(id).producer >= 0) {
-    const ir::Node& node = graph.nodes[static_cast<size_t>(graph.data(id).producer)];
-    if (node.op->gradient.to_type == nullptr) break;
-    id = node.input(0);
+  for (const ir::Node* node = graph.producer_of(id);
+       node != nullptr && node->op->gradient.to_type != nullptr; node = graph.producer_of(id)) {
+    id = node->input(0);
   }
   return id;
 }

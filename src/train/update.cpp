@@ -28,9 +28,9 @@ int layer_of_reader(const ir::Graph& graph, const std::vector<std::vector<int>>&
 
 // The terms of a sum of gradients if each is given by some rows; returns false otherwise.
 bool row_parts(ir::Graph& graph, int gradient, std::vector<RowGradient>& parts) {
-  const int producer = graph.data(gradient).producer;
-  if (producer < 0) return false;
-  const ir::Node& node = graph.nodes[static_cast<size_t>(producer)];
+  const ir::Node* const producer = graph.producer_of(gradient);
+  if (producer == nullptr) return false;
+  const ir::Node& node = *producer;
   if (node.op->gradient.adds_gradients) {
     return row_parts(graph, node.inputs[0], parts) && row_parts(graph, node.inputs[1], parts);
   }
@@ -180,11 +180,9 @@ class Rates {
 
 // A gradient before it was brought from 16 bits to f32, to keep it small until it is used.
 Value as_computed(ir::Graph& graph, Value gradient) {
-  const int producer = graph.data(gradient.id()).producer;
-  if (producer < 0) return gradient;
-  const ir::Node& node = graph.nodes[static_cast<size_t>(producer)];
-  if (node.op->gradient.to_type == nullptr) return gradient;
-  const Value narrow = graph.value(node.input(0));
+  const ir::Node* const node = graph.producer_of(gradient.id());
+  if (node == nullptr || node->op->gradient.to_type == nullptr) return gradient;
+  const Value narrow = graph.value(node->input(0));
   const bool is_narrow = narrow.dtype() == DType::f16 || narrow.dtype() == DType::bf16;
   return is_narrow ? narrow : gradient;
 }
@@ -192,9 +190,9 @@ Value as_computed(ir::Graph& graph, Value gradient) {
 // The gradient, computed in f32 from f32 copies of 16-bit operands where these copies take less
 // than it does: then it can be computed and used up in tiles. Else as it is.
 Value from_copies(ir::Graph& graph, Value gradient) {
-  const int producer = graph.data(as_computed(graph, gradient).id()).producer;
-  if (producer < 0) return gradient;
-  const ir::Node node = graph.nodes[static_cast<size_t>(producer)];  // adding nodes moves it
+  const ir::Node* const producer = graph.producer_of(as_computed(graph, gradient).id());
+  if (producer == nullptr) return gradient;
+  const ir::Node node = *producer;  // adding nodes moves it
   if (node.op->memory.part.rows == nullptr || node.outputs.size() != 1) return gradient;
   int64_t copied = 0;  // elements
   for (const int id : node.inputs) {

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "ir/graph.h"
 
@@ -42,6 +43,33 @@ TEST(graph, says_what_a_planner_made_of_a_value) {
   EXPECT_EQ(ir::label(data), y.name() + " (16 bits) (recomputed) (fetched)");
   EXPECT_THAT(ir::text(graph), HasSubstr("f32[N, 4] 16 bits recomputed fetched = relu("));
   EXPECT_EQ(data.name, y.name());
+}
+
+TEST(graph, knows_who_computes_and_who_reads_a_value) {
+  Graph g;
+  const Value x = g.input("x", {4});
+  const Value y = relu(x);
+  const Value z = add(y, y);
+  g.output("z", square(z));
+  g.output("also z", z);
+  const ir::Graph& graph = g.ir();
+  EXPECT_EQ(graph.producer_of(x.id()), nullptr);
+  EXPECT_EQ(graph.producer_of(-1), nullptr);
+  EXPECT_EQ(graph.producer_of(y.id()), graph.nodes.data());
+  EXPECT_EQ(graph.producer_of(y.id(), *ir::find_op("relu")), graph.nodes.data());
+  EXPECT_EQ(graph.producer_of(y.id(), *ir::find_op("add")), nullptr);
+  const int result = graph.nodes[2].outputs[0];
+  const auto at = [](const auto& list, int id) { return int{list[static_cast<size_t>(id)]}; };
+  const std::vector<int> counts = graph.read_counts();
+  EXPECT_EQ(at(counts, x.id()), 1);
+  EXPECT_EQ(at(counts, y.id()), 2);  // by one node
+  EXPECT_EQ(at(counts, z.id()), 1);
+  EXPECT_EQ(at(counts, result), 0);
+  const std::vector<char> once = graph.read_once();
+  EXPECT_EQ(at(once, x.id()), 1);
+  EXPECT_EQ(at(once, y.id()), 0);
+  EXPECT_EQ(at(once, z.id()), 0);  // a result
+  EXPECT_EQ(at(once, result), 0);
 }
 
 TEST(graph, refuses_a_name_twice) {

@@ -209,8 +209,7 @@ TEST(max_pool2d, lets_an_activation_before_it_choose_among_windows) {
   const int wanted[] = {x.id()};
   const auto gradients = autodiff::append_gradients(g.ir(), {&seed, 1}, wanted);
   const Value dx = g.ir().value(gradients[0].gradient);
-  EXPECT_STREQ(g.ir().nodes[static_cast<size_t>(g.ir().data(dx.id()).producer)].op->name,
-               "max_pool2d_grad");
+  EXPECT_STREQ(g.ir().producer_of(dx.id())->op->name, "max_pool2d_grad");
   const Value cell_by_cell =
       relu_grad(max_pool2d_grad(dy, pooled[1], {.size = {7, 6}, .kernel = 3, .stride = 2}), y);
   const std::vector<float> expected = evaluate(cell_by_cell);

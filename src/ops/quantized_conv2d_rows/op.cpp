@@ -229,13 +229,7 @@ std::vector<size_t> parts_of(const ir::Graph& graph, const std::vector<size_t>& 
 
 // Runs of nodes, each of which alone reads the result of the one before it.
 std::vector<std::vector<size_t>> runs_of(const ir::Graph& graph) {
-  std::vector<int> readers(graph.values.size(), 0);
-  for (const ir::Node& node : graph.nodes) {
-    for (const int id : node.inputs) {
-      if (id >= 0) ++readers[static_cast<size_t>(id)];
-    }
-  }
-  for (const int id : graph.results()) readers[static_cast<size_t>(id)] += 2;
+  const std::vector<char> read_once = graph.read_once();
   std::vector<std::vector<size_t>> runs;
   std::vector<int> run_of(graph.nodes.size(), -1);
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
@@ -244,7 +238,7 @@ std::vector<std::vector<size_t>> runs_of(const ir::Graph& graph) {
     const int x = node.input(0);
     const int producer = graph.data(x).producer;
     const int run = producer < 0 ? -1 : run_of[static_cast<size_t>(producer)];
-    if (run >= 0 && readers[static_cast<size_t>(x)] == 1) {
+    if (run >= 0 && read_once[static_cast<size_t>(x)] != 0) {
       run_of[n] = run;
       runs[static_cast<size_t>(run)].push_back(n);
     } else {

@@ -39,38 +39,31 @@ struct StoredGradient {
 
 class Int8Errors {
  public:
-  explicit Int8Errors(const ir::Graph& graph) : graph_(graph), readers_(graph.values.size(), 0) {
-    for (const ir::Node& node : graph.nodes) {
-      for (const int id : node.inputs) {
-        if (id >= 0) ++readers_[static_cast<size_t>(id)];
-      }
-    }
-    for (const int id : graph.results()) readers_[static_cast<size_t>(id)] += 2;
-  }
+  explicit Int8Errors(const ir::Graph& graph) : graph_(graph), read_once_(graph.read_once()) {}
 
   // e is -1 where the value is no such gradient.
   [[nodiscard]] SumsOfError sums(int id) const {
     SumsOfError of;
     const int64_t channels = last_axis(id);
     id = behind_views(id);
-    if (const ir::Node* const product = maker(id, product_op()); product != nullptr) {
+    if (const ir::Node* const product = graph_.producer_of(id, product_op()); product != nullptr) {
       of.factors = product->input(1);
       const bool fits = graph_.data(of.factors).role == ir::Role::constant &&
                         graph_.type(of.factors).shape == Shape{last_axis(id)};
       if (!fits) return {};
       id = behind_views(product->input(0));
-    } else if (const ir::Node* const linear = maker(id, linear_op()); linear != nullptr) {
+    } else if (const ir::Node* const linear = graph_.producer_of(id, linear_op()); linear != nullptr) {
       const auto& attrs = linear->attrs.as<AffineAttrs>();
       if (attrs.shift != 0.0) return {};
       of.factor = attrs.scale;
       id = behind_views(linear->input(0));
     }
-    const ir::Node* const mask = maker(id, masking_op());
+    const ir::Node* const mask = graph_.producer_of(id, masking_op());
     if (mask != nullptr && mask->attrs.as<GradByBitsAttrs>().slope == 0.0) {
       of.bits = mask->input(1);
       id = behind_views(mask->input(0));
     }
-    const ir::Node* const load = maker(id, *readers_of_errors().load);
+    const ir::Node* const load = graph_.producer_of(id, *readers_of_errors().load);
     if (load == nullptr || last_axis(id) != channels) return {};
     of.e = load->input(0);
     of.scale = load->input(1);
@@ -82,18 +75,17 @@ class Int8Errors {
     if (node.op != &int8_error_of()) return {};
     StoredGradient found;
     int id = only_behind_views(node.input(0));
-    found.add = id < 0 ? nullptr : maker(id, *readers_of_errors().add);
+    found.add = id < 0 ? nullptr : graph_.producer_of(id, *readers_of_errors().add);
     if (found.add != nullptr) id = only_behind_views(found.add->input(0));
     if (id < 0) return {};
-    const int producer = graph_.data(id).producer;
-    if (producer < 0) return {};
-    const ir::Node& made = graph_.nodes[static_cast<size_t>(producer)];
+    const ir::Node* const made = graph_.producer_of(id);
+    if (made == nullptr) return {};
     const bool is_layer =
-        made.op == &quantized_input_grad_op() || made.op == &quantized_depthwise_input_grad_op();
+        made->op == &quantized_input_grad_op() || made->op == &quantized_depthwise_input_grad_op();
     const bool is_scaled =
-        made.op == &product_op() || made.op == &linear_op() || made.op == &masking_op();
-    if (sums(is_layer ? made.input(0) : id).e < 0 || !(is_layer || is_scaled)) return {};
-    found.made = &made;
+        made->op == &product_op() || made->op == &linear_op() || made->op == &masking_op();
+    if (sums(is_layer ? made->input(0) : id).e < 0 || !(is_layer || is_scaled)) return {};
+    found.made = made;
     return found;
   }
 
@@ -102,21 +94,12 @@ class Int8Errors {
     return *int8_error_of().gradient.stored_error;
   }
 
-  // The node of this op that makes a value, or null.
-  [[nodiscard]] const ir::Node* maker(int id, const OpDef& op) const {
-    const int producer = graph_.data(id).producer;
-    if (producer < 0) return nullptr;
-    const ir::Node& node = graph_.nodes[static_cast<size_t>(producer)];
-    return node.op == &op ? &node : nullptr;
-  }
-
   // The value whose bytes a value has.
   [[nodiscard]] int behind_views(int id) const {
-    for (int producer = graph_.data(id).producer; producer >= 0;
-         producer = graph_.data(id).producer) {
-      const ir::Node& node = graph_.nodes[static_cast<size_t>(producer)];
-      if (node.op->memory.views.empty() || node.outputs.size() != 1) break;
-      id = node.input(node.op->memory.views[0].in);
+    for (const ir::Node* node = graph_.producer_of(id); node != nullptr;
+         node = graph_.producer_of(id)) {
+      if (node->op->memory.views.empty() || node->outputs.size() != 1) break;
+      id = node->input(node->op->memory.views[0].in);
     }
     return id;
   }
@@ -124,9 +107,9 @@ class Int8Errors {
   [[nodiscard]] int only_behind_views(int id) const {
     const int last = behind_views(id);
     for (;;) {
-      if (readers_[static_cast<size_t>(id)] != 1) return -1;
+      if (read_once_[static_cast<size_t>(id)] == 0) return -1;
       if (id == last) return id;
-      const ir::Node& node = graph_.nodes[static_cast<size_t>(graph_.data(id).producer)];
+      const ir::Node& node = *graph_.producer_of(id);
       id = node.input(node.op->memory.views[0].in);
     }
   }
@@ -137,7 +120,7 @@ class Int8Errors {
   }
 
   const ir::Graph& graph_;
-  std::vector<int> readers_;  // of each value
+  std::vector<char> read_once_;  // by value
 };
 
 // Builds the nodes that read and write int8.

@@ -78,27 +78,19 @@ ir::Graph with_masks_at_once(const ir::Graph& graph) {
 
 ir::Graph with_masked_gradients(const ir::Graph& graph) {
   const MaskedGradient ops = quantized_input_grad_masked();
-  std::vector<int> readers(graph.values.size(), 0);
-  for (const ir::Node& node : graph.nodes) {
-    for (const int id : node.inputs) {
-      if (id >= 0) ++readers[static_cast<size_t>(id)];
-    }
-  }
-  for (const int id : graph.results()) readers[static_cast<size_t>(id)] += 2;
+  const std::vector<char> read_once = graph.read_once();
   // By the node that masks it: the gradient.
   std::map<const ir::Node*, const ir::Node*> gradients;
   std::set<const ir::Node*> inner;
   for (const ir::Node& node : graph.nodes) {
     if (node.op != &masking_op() || node.attrs.as<GradByBitsAttrs>().slope != 0.0) continue;
     const int id = node.input(0);
-    const int producer = graph.data(id).producer;
-    if (producer < 0 || readers[static_cast<size_t>(id)] != 1) continue;
-    const ir::Node& from = graph.nodes[static_cast<size_t>(producer)];
-    if (from.op != ops.gradient) continue;
-    const Shape& weight = graph.type(from.input(1)).shape;
+    const ir::Node* const from = graph.producer_of(id, *ops.gradient);
+    if (from == nullptr || read_once[static_cast<size_t>(id)] == 0) continue;
+    const Shape& weight = graph.type(from->input(1)).shape;
     if (weight.rank() == 4 && weight[1] * weight[2] != 1) continue;
-    gradients.emplace(&node, &from);
-    inner.insert(&from);
+    gradients.emplace(&node, from);
+    inner.insert(from);
   }
   if (gradients.empty()) return graph;
   ir::Rewriter rewriter(graph);

@@ -27,19 +27,12 @@ struct SumGradient {
 
 class SumGradients {
  public:
-  explicit SumGradients(const ir::Graph& graph) : graph_(graph), readers_(graph.values.size(), 0) {
-    for (const ir::Node& node : graph.nodes) {
-      for (const int id : node.inputs) {
-        if (id >= 0) ++readers_[static_cast<size_t>(id)];
-      }
-    }
-    for (const int id : graph.results()) readers_[static_cast<size_t>(id)] += 2;
-  }
+  explicit SumGradients(const ir::Graph& graph) : graph_(graph), read_once_(graph.read_once()) {}
 
   // Found by its sum.
   [[nodiscard]] SumGradient of(const ir::Node& sum) const {
     if (sum.op != &broadcast_sum_op()) return {};
-    const ir::Node* const scaled = maker(sum.input(0), product_op());
+    const ir::Node* const scaled = graph_.producer_of(sum.input(0), product_op());
     if (scaled == nullptr) return {};
     const ir::TensorType& dy = graph_.type(scaled->input(0));
     const ir::TensorType& factors = graph_.type(scaled->input(1));
@@ -48,23 +41,15 @@ class SumGradients {
                       graph_.type(sum.outputs[0]).shape == factors.shape &&
                       graph_.data(scaled->input(1)).role == ir::Role::constant;
     if (!fits) return {};
-    const ir::Node* const masked = maker(scaled->input(0), masking_op());
-    const bool joins = masked != nullptr && readers_[static_cast<size_t>(scaled->input(0))] == 1 &&
+    const ir::Node* const masked = graph_.producer_of(scaled->input(0), masking_op());
+    const bool joins = masked != nullptr && read_once_[static_cast<size_t>(scaled->input(0))] != 0 &&
                        masked->attrs.as<GradByBitsAttrs>().slope == 0.0;
     return {joins ? masked : nullptr, scaled, &sum};
   }
 
  private:
-  // The node of this op that makes a value, or null.
-  [[nodiscard]] const ir::Node* maker(int id, const OpDef& op) const {
-    const int producer = graph_.data(id).producer;
-    if (producer < 0) return nullptr;
-    const ir::Node& node = graph_.nodes[static_cast<size_t>(producer)];
-    return node.op == &op ? &node : nullptr;
-  }
-
   const ir::Graph& graph_;
-  std::vector<int> readers_;  // of each value
+  std::vector<char> read_once_;  // by value
 };
 
 // Whether quantized layers are trained: others keep the kernels that thimble-micro has.
