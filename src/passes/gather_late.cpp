@@ -21,8 +21,7 @@ bool casts_to_16_bits(const ir::Graph& graph, const ir::Node& node) {
 
 class Search {
  public:
-  explicit Search(const ir::Graph& graph)
-      : graph_(graph), read_once_(graph.read_once()) {}
+  explicit Search(const ir::Graph& graph) : graph_(graph), read_once_(graph.read_once()) {}
 
   [[nodiscard]] Gathered before(const ir::Node& node) const {
     if (node.op->flow.row_wise == nullptr || node.outputs.size() != 1) return {};

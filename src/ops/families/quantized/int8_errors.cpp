@@ -52,7 +52,8 @@ class Int8Errors {
                         graph_.type(of.factors).shape == Shape{last_axis(id)};
       if (!fits) return {};
       id = behind_views(product->input(0));
-    } else if (const ir::Node* const linear = graph_.producer_of(id, linear_op()); linear != nullptr) {
+    } else if (const ir::Node* const linear = graph_.producer_of(id, linear_op());
+               linear != nullptr) {
       const auto& attrs = linear->attrs.as<AffineAttrs>();
       if (attrs.shift != 0.0) return {};
       of.factor = attrs.scale;

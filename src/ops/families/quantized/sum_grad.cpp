@@ -42,7 +42,8 @@ class SumGradients {
                       graph_.data(scaled->input(1)).role == ir::Role::constant;
     if (!fits) return {};
     const ir::Node* const masked = graph_.producer_of(scaled->input(0), masking_op());
-    const bool joins = masked != nullptr && read_once_[static_cast<size_t>(scaled->input(0))] != 0 &&
+    const bool joins = masked != nullptr &&
+                       read_once_[static_cast<size_t>(scaled->input(0))] != 0 &&
                        masked->attrs.as<GradByBitsAttrs>().slope == 0.0;
     return {joins ? masked : nullptr, scaled, &sum};
   }
