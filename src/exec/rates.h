@@ -7,8 +7,9 @@
 namespace thimble::exec {
 
 // Estimates times of nodes from their flops and bytes. The rates come from a small matrix product
-// and a sum of two arrays, measured once for every number of threads in some milliseconds.
-// Thread-safe.
-[[nodiscard]] plan::NodeTimes measured_rates(parallel::ThreadPool& pool);
+// and a sum of two arrays, measured once for every number of threads in some milliseconds. fast: as
+// the fast kernels compute them; else as the reference kernels do, which use one thread and sum in
+// f64. Thread-safe.
+[[nodiscard]] plan::NodeTimes measured_rates(parallel::ThreadPool& pool, bool fast);
 
 }  // namespace thimble::exec

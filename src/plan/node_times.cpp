@@ -45,12 +45,12 @@ double NodeTimes::of(const ir::Graph& graph, const ir::Node& node) const {
     const auto known = measured_.find(key_of(graph, node));
     if (known != measured_.end()) return known->second;
   }
-  return fast_flops_of(graph, node) * ms_per_flop_ +
+  return (fast_ ? fast_flops_of(graph, node) : flops_of(graph, node)) * ms_per_flop_ +
          static_cast<double>(bytes_of(graph, node)) * ms_per_byte_;
 }
 
 std::string NodeTimes::text() const {
-  std::string text = fmt::format("{} {}", ms_per_flop_, ms_per_byte_);
+  std::string text = fmt::format("{} {} {}", ms_per_flop_, ms_per_byte_, fast_);
   for (const auto& [key, ms] : measured_) text += fmt::format("\n{} {}", key, ms);
   return text;
 }

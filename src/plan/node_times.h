@@ -17,6 +17,10 @@ class NodeTimes {
   explicit NodeTimes(double ms_per_flop = 2e-8, double ms_per_byte = 1e-7)
       : ms_per_flop_(ms_per_flop), ms_per_byte_(ms_per_byte) {}
 
+  // Which kernels run, where nothing was measured. Reference kernels, unlike fast ones, perform
+  // every operation of the formula. Default: fast.
+  void set_kernels(bool fast) { fast_ = fast; }
+
   // Records measured milliseconds of each node. Transfers are left out.
   void set(const ir::Graph& graph, const std::vector<double>& node_ms);
   // Milliseconds.
@@ -29,6 +33,7 @@ class NodeTimes {
  private:
   double ms_per_flop_;
   double ms_per_byte_;
+  bool fast_ = true;
   std::map<std::string, double> measured_;
 };
 

@@ -77,7 +77,7 @@ class Runner {
   [[nodiscard]] const std::map<ProgramKey, Runnable>& programs() const { return runnables_; }
   [[nodiscard]] int threads() const { return pool_.threads(); }
   // Times of nodes at this machine's rates.
-  [[nodiscard]] plan::NodeTimes rates() { return exec::measured_rates(pool_); }
+  [[nodiscard]] plan::NodeTimes rates() { return exec::measured_rates(pool_, fast_); }
   // Null if no program needs one. May be replaced when a program is added.
   [[nodiscard]] const exec::SwapFile* swap_file() const { return swap_.get(); }
   // Sums over all swap files so far.

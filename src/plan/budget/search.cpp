@@ -43,6 +43,7 @@ class BudgetSearch {
         times_(budget.times ? *budget.times : NodeTimes()),
         natural_(graph),
         memo_(budget.memo ? budget.memo : std::make_shared<Memo>()) {
+    times_.set_kernels(options.fast);
     if (!memo_->variants) {
       memo_->variants = std::make_unique<Variants>(graph, options, budget.saved);
     }
