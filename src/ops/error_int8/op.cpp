@@ -1,6 +1,7 @@
 #include "ir/graph.h"
 #include "ops/error_int8/dims.h"
 #include "ops/families/quantized/int8_errors.h"
+#include "simd/int8_errors.h"
 
 #define THIMBLE_OP error_int8
 #include "ops/families/builder/both_precisions.h"
@@ -10,6 +11,15 @@ namespace {
 
 ir::Params params(const ir::KernelContext& c) {
   return error_int8_dims{static_cast<int>(c.in(0).elements())};
+}
+
+int64_t to_int8_workspace(const ir::Params& p, int /*threads*/) {
+  return simd::int8_error_elements_workspace_bytes(p.as<error_int8_dims>().n);
+}
+
+void fast_to_int8(int8_t* y, float* scale, const float* x, void* workspace,
+                  const error_int8_dims* d, parallel::ThreadPool& pool) {
+  *scale = simd::int8_error_of_floats(y, x, d->n, workspace, pool);
 }
 
 const OpDef& add_op() {
@@ -82,8 +92,10 @@ const OpDef& to_int8_op() {
       .gradient{.stored_error = &readers},
       .kernels{
           .params = params,
+          .workspace = to_int8_workspace,
           .ref = ir::kernel_fn<&f32::error_to_int8_ref>(),
           .ref64 = ir::kernel_fn<&f64::error_to_int8_ref>(),
+          .fast = ir::kernel_fn<&fast_to_int8>(),
           .any_type = true,
       },
       // The scale is that of all samples.

@@ -23,7 +23,13 @@ typedef struct int8_error_dims {
 #define INT8_ERROR_PIXELS 4
 /* Channels of e that are read for a tile at once. */
 #define INT8_ERROR_DEPTH 32
-/* Rows whose numbers are added before their sum is, as sum_to does. */
-#define INT8_ERROR_BLOCK 128
+/* Pixels whose products with an image fit int32: 2^16 * 128 * 255 < 2^31. */
+#define INT8_ERROR_ROWS 65536
+/* Products with weights that fit int32: 514 * 32640 * 128 < 2^31. */
+#define INT8_ERROR_PRODUCTS 512
+/* What stands for the largest factor, which 7 bits are then taken from: 128 * 32640 / 2^7 is an
+   int16. */
+#define INT8_ERROR_MULTIPLIER 32640
+#define INT8_ERROR_SHIFT 7
 
 #endif

@@ -4,8 +4,9 @@
 #include "ops/families/quantized/device_work.h"
 #include "ops/families/quantized/int8_errors.h"
 #include "ops/int8_error_grad/dims.h"
-#include "ops/int8_error_grad/kernel.h"
 #include "ops/quantized_conv2d_weight_grad/dims.h"
+#include "simd/int8_errors.h"
+#include "simd/workspace.h"
 
 #define THIMBLE_OP int8_error_grad
 #include "ops/families/builder/both_precisions.h"
@@ -82,6 +83,97 @@ ir::Params error_params(const ir::KernelContext& c) {
   return int8_error_dims{static_cast<int>(rows), static_cast<int>(channels), factor_step(c, 0)};
 }
 
+// What the fast kernels read in the place of factors, in the front of their workspace.
+struct FastFactors {
+  int16_t* multipliers;  // [k]; none by channel
+  float* units;          // [k], padded to whole vectors
+};
+
+FastFactors carve_factors(simd::Workspace& own, const conv_dims& d) {
+  constexpr int64_t kLanes = 64;
+  FastFactors made{};
+  made.multipliers = own.take<int16_t>(d.k);
+  made.units = own.take<float>(simd::round_up(d.k, kLanes));
+  return made;
+}
+
+int64_t with_factors(const conv_dims& d, int64_t bytes) {
+  simd::Workspace counter(nullptr);
+  carve_factors(counter, d);
+  return counter.bytes() + bytes;
+}
+
+// units[i] = scale * factor of channel i
+void scale_factors(float* units, const float* scale, const float* factors, int n, int step) {
+  for (int i = 0; i < n; ++i) units[i] = *scale * factors[i * step];
+}
+
+void fast_input_grad(int8_t* dx, float* dx_scale, const int8_t* e, const float* scale,
+                     const float* factors, const int8_t* w, const uint8_t* bits,
+                     const int8_t* waiting, const float* waiting_scale, void* workspace,
+                     const int8_error_conv_dims* d, parallel::ThreadPool& pool) {
+  simd::Workspace own(workspace);
+  const FastFactors fast = carve_factors(own, d->conv);
+  if (simd::int8_errors_by_channel(d->conv)) {
+    scale_factors(fast.units, scale, factors, d->conv.k, d->factor_step);
+  } else {
+    const float most = f32::int8_error_most_factor(factors, d->factor_step == 0 ? 1 : d->conv.k);
+    f32::int8_error_multipliers(fast.multipliers, factors, d->factor_step, most, d->conv.k);
+    fast.units[0] = f32::int8_error_folded_unit(*scale, most);
+  }
+  *dx_scale = simd::int8_error_inputs(dx, {e, bits}, fast.multipliers, fast.units, w, waiting,
+                                      waiting == nullptr ? 0.0F : *waiting_scale,
+                                      static_cast<char*>(workspace) + own.used(), d->conv, pool);
+}
+
+void fast_weight_grad(float* dw, const int8_t* x, const int8_t* e, const float* scale,
+                      const float* factors, const uint8_t* bits, void* workspace,
+                      const int8_error_conv_dims* d, parallel::ThreadPool& pool) {
+  simd::Workspace own(workspace);
+  const FastFactors fast = carve_factors(own, d->conv);
+  scale_factors(fast.units, scale, factors, d->conv.k, d->factor_step);
+  simd::int8_error_weights(dw, x, d->zero_point, {e, bits}, fast.units,
+                           static_cast<char*>(workspace) + own.used(), d->conv, pool);
+}
+
+// Of the other two.
+int64_t padded_channels(const int8_error_dims& d) { return simd::round_up(d.channels, 64); }
+
+int64_t bias_workspace(const ir::Params& p, int /*threads*/) {
+  simd::Workspace counter(nullptr);
+  counter.take<float>(padded_channels(p.as<int8_error_dims>()));
+  return counter.bytes();
+}
+
+void fast_bias_grad(float* dbias, const int8_t* e, const float* scale, const float* factors,
+                    const uint8_t* bits, void* workspace, const int8_error_dims* d,
+                    parallel::ThreadPool& pool) {
+  auto* const units = simd::Workspace(workspace).take<float>(padded_channels(*d));
+  scale_factors(units, scale, factors, d->channels, d->factor_step);
+  simd::int8_error_sums_of_rows(dbias, {e, bits}, units, d->rows, d->channels, pool);
+}
+
+int64_t scale_workspace(const ir::Params& p, int threads) {
+  const auto d = p.as<int8_error_dims>();
+  const int64_t n = int64_t{d.rows} * d.channels;
+  return bias_workspace(p, threads) + simd::int8_error_elements_workspace_bytes(n);
+}
+
+void fast_scale(int8_t* dx, float* dx_scale, const int8_t* e, const float* scale,
+                const float* factors, const uint8_t* bits, const int8_t* waiting,
+                const float* waiting_scale, void* workspace, const int8_error_dims* d,
+                parallel::ThreadPool& pool) {
+  simd::Workspace own(workspace);
+  auto* const units = own.take<float>(padded_channels(*d));
+  const bool is_one = d->factor_step == 0;
+  const int channels = is_one ? 1 : d->channels;
+  const int64_t rows = int64_t{d->rows} * (is_one ? d->channels : 1);
+  scale_factors(units, scale, factors, channels, d->factor_step);
+  *dx_scale = simd::int8_error_scaled(
+      dx, {e, bits}, units, waiting, waiting == nullptr ? 0.0F : *waiting_scale,
+      static_cast<char*>(workspace) + own.used(), rows, channels, pool);
+}
+
 double flops_of(const ir::Params& p) {
   return 2.0 * conv_products(p.as<int8_error_conv_dims>().conv);
 }
@@ -143,7 +235,8 @@ const OpDef& input_op() {
           .doc = "quantized_conv2d_input_grad from an error of int8 to one of int8: dx_scale = "
                  "largest |v| / 127, dx = v / dx_scale to the nearest integer, where v is the "
                  "gradient by the input, plus waiting * waiting_scale. It is computed twice, so "
-                 "that neither error is ever f32 as a whole. " INT8_ERROR_SUMS,
+                 "that neither error is ever f32 as a whole. Sums are those of integers: e times "
+                 "factor is rounded to int16, except of depthwise layers. " INT8_ERROR_SUMS,
           .inputs = {kError,
                      kScale,
                      kFactors,
@@ -160,14 +253,15 @@ const OpDef& input_op() {
       .kernels{
           .params = input_grad_params,
           .workspace =
-              [](const ir::Params& p, int /*threads*/) {
-                return input_grad_workspace_bytes(p.as<int8_error_conv_dims>());
+              [](const ir::Params& p, int threads) {
+                const conv_dims d = p.as<int8_error_conv_dims>().conv;
+                return with_factors(d, simd::int8_error_inputs_workspace_bytes(d, threads));
               },
           .flops = [](const ir::Params& p) { return 2.0 * flops_of(p); },
           .device_work = input_grad_work,
           .ref = ir::kernel_fn<&f32::int8_error_input_grad_ref>(),
           .ref64 = ir::kernel_fn<&f64::int8_error_input_grad_ref>(),
-          .fast = ir::kernel_fn<&input_grad_simd>(),
+          .fast = ir::kernel_fn<&fast_input_grad>(),
           .any_type = true,
       },
       .memory{.in_place = {{0, 5}}},
@@ -180,7 +274,9 @@ const OpDef& weight_op() {
   static const OpDef def{
       .name = "int8_error_weight_grad",
       .signature{
-          .doc = "quantized_conv2d_weight_grad from an error of int8. " INT8_ERROR_SUMS,
+          .doc =
+              "quantized_conv2d_weight_grad from an error of int8: exact sums of integers, times "
+              "scale and factor. " INT8_ERROR_SUMS,
           .inputs = {{.name = "x", .doc = "[N, H, W, C], i8 with one scale", .types = DType::i8},
                      kError,
                      kScale,
@@ -192,11 +288,16 @@ const OpDef& weight_op() {
       .infer = infer_weight_grad,
       .kernels{
           .params = weight_grad_params,
+          .workspace =
+              [](const ir::Params& p, int threads) {
+                const conv_dims d = p.as<int8_error_conv_dims>().conv;
+                return with_factors(d, simd::int8_error_weights_workspace_bytes(d, threads));
+              },
           .flops = flops_of,
           .device_work = weight_grad_work,
           .ref = ir::kernel_fn<&f32::int8_error_weight_grad_ref>(),
           .ref64 = ir::kernel_fn<&f64::int8_error_weight_grad_ref>(),
-          .fast = ir::kernel_fn<&weight_grad_simd>(),
+          .fast = ir::kernel_fn<&fast_weight_grad>(),
           .any_type = true,
       },
       .flow{.samples = mixed},
@@ -219,9 +320,11 @@ const OpDef& bias_op() {
       },
       .kernels{
           .params = error_params,
+          .workspace = bias_workspace,
           .device_work = elements_work<1>,
           .ref = ir::kernel_fn<&f32::int8_error_bias_grad_ref>(),
           .ref64 = ir::kernel_fn<&f64::int8_error_bias_grad_ref>(),
+          .fast = ir::kernel_fn<&fast_bias_grad>(),
           .any_type = true,
       },
       .flow{.samples = mixed},
@@ -246,9 +349,11 @@ const OpDef& scale_op() {
           },
       .kernels{
           .params = error_params,
+          .workspace = scale_workspace,
           .device_work = elements_work<2>,
           .ref = ir::kernel_fn<&f32::int8_error_scale_ref>(),
           .ref64 = ir::kernel_fn<&f64::int8_error_scale_ref>(),
+          .fast = ir::kernel_fn<&fast_scale>(),
           .any_type = true,
       },
       .memory{.in_place = {{0, 0}, {0, 4}}},

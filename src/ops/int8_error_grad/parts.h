@@ -53,22 +53,24 @@ static real int8_error_row(int8_t* y, real most, real unit, const int8_error_sou
   return most;
 }
 
-/* dw of output channels k to end, as quantized_conv2d_weight_grad sums it. */
+/* dw of output channels k to end: exact sums of integers, times what 1 stands for. */
 static void int8_error_weights(real* dw, const int8_t* x, const int8_error_source* from,
                                const int8_error_conv_dims* dims, int k, int end) {
   const conv_dims* const d = &dims->conv;
   const int group_c = d->c / d->groups;
   const int group_k = d->k / d->groups;
   const int is_depthwise = group_c == 1 && group_k == 1;
-  real sums[INT8_ERROR_CHUNK];
-  real to[INT8_ERROR_CHUNK];
+  int32_t errors[INT8_ERROR_CHUNK];
+  int32_t part[INT8_ERROR_CHUNK]; /* of at most INT8_ERROR_ROWS pixels */
+  int64_t sums[INT8_ERROR_CHUNK];
   for (int step = 1; k < end; k += step) {
     if (is_depthwise) step = end - k < INT8_ERROR_CHUNK ? end - k : INT8_ERROR_CHUNK;
     for (int tap = 0; tap < d->r * d->s; ++tap) {
       for (int c = 0, count = 0; c < group_c; c += count) {
         const int rest = is_depthwise ? step : group_c - c;
+        int pixels = 0;
         count = rest < INT8_ERROR_CHUNK ? rest : INT8_ERROR_CHUNK;
-        for (int i = 0; i < count; ++i) to[i] = 0;
+        for (int i = 0; i < count; ++i) sums[i] = part[i] = 0;
         for (int row = 0; row < d->n * d->p; ++row) {
           const int h = row % d->p * d->stride_h - d->pad_top + tap / d->s * d->dilation_h;
           if (h < 0 || h >= d->h) continue;
@@ -77,22 +79,28 @@ static void int8_error_weights(real* dw, const int8_t* x, const int8_error_sourc
             if (column < 0 || column >= d->w) continue;
             const ptrdiff_t pixel = ((ptrdiff_t)(row / d->p) * d->h + h) * d->w + column;
             const int8_t* const numbers = x + pixel * d->c + k / group_k * group_c + c;
-            int8_error_sums(sums, from, ((ptrdiff_t)row * d->q + q) * d->k + k, k,
-                            is_depthwise ? count : 1);
+            int8_error_masked(errors, from->e, from->bits, ((ptrdiff_t)row * d->q + q) * d->k + k,
+                              is_depthwise ? count : 1);
             if (is_depthwise) {
+              for (int i = 0; i < count; ++i)
+                part[i] += errors[i] * (numbers[i] - dims->zero_point);
+            } else if (errors[0] != 0) {
+              for (int i = 0; i < count; ++i)
+                part[i] += errors[0] * (numbers[i] - dims->zero_point);
+            }
+            if (++pixels == INT8_ERROR_ROWS) {
               for (int i = 0; i < count; ++i) {
-                to[i] += sums[i] * (real)(numbers[i] - dims->zero_point);
+                sums[i] += part[i];
+                part[i] = 0;
               }
-            } else if (sums[0] != 0) {
-              for (int i = 0; i < count; ++i) {
-                to[i] += sums[0] * (real)(numbers[i] - dims->zero_point);
-              }
+              pixels = 0;
             }
           }
         }
         for (int i = 0; i < count; ++i) {
           const ptrdiff_t channel = is_depthwise ? k + i : k;
-          dw[(channel * d->r * d->s + tap) * group_c + (is_depthwise ? 0 : c + i)] = to[i];
+          dw[(channel * d->r * d->s + tap) * group_c + (is_depthwise ? 0 : c + i)] =
+              (real)(sums[i] + part[i]) * (from->unit * from->factors[channel * from->factor_step]);
         }
         if (is_depthwise) break; /* count channels of one weight each */
       }

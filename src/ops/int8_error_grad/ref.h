@@ -1,16 +1,27 @@
 #include "ops/error_int8/rounding.h"
 #include "ops/int8_error_grad/parts.h"
 
+/* The source of a layer's sums. channels: those that one sum reads, or 0 where it reads but one. */
+static int8_error_source int8_error_from(const int8_t* e, const real* scale, const real* factors,
+                                         const uint8_t* bits, int factor_step, int channels) {
+  const int n = factor_step == 0 && channels > 0 ? 1 : channels;
+  const int8_error_source from = {e,      factors,     bits,
+                                  *scale, factor_step, int8_error_most_factor(factors, n)};
+  return from;
+}
+
 /* dx = round(v / dx_scale) with dx_scale = largest |v| / 127, where v is the gradient of
    quantized_conv2d in its input, plus waiting * waiting_scale if there is one. It is computed
-   twice, first for its largest number, so that no f32 tensor is stored. e: [n,p,q,k], factors: [k]
-   or one number, w: [k,r,s,c/groups], bits: of e, or null, waiting: [n,h,w,c] or null, dx:
-   [n,h,w,c]; dx may be waiting. */
+   twice, first for its largest number, so that no f32 tensor is stored. Sums are those of integers:
+   errors times factors are rounded to int16, with 255 for an error of 1 and the largest factor. e:
+   [n,p,q,k], factors: [k] or one number, w: [k,r,s,c/groups], bits: of e, or null, waiting:
+   [n,h,w,c] or null, dx: [n,h,w,c]; dx may be waiting. */
 static void int8_error_input_grad_ref(int8_t* dx, real* dx_scale, const int8_t* e,
                                       const real* scale, const real* factors, const int8_t* w,
                                       const uint8_t* bits, const int8_t* waiting,
                                       const real* waiting_scale, const int8_error_conv_dims* d) {
-  const int8_error_source from = {e, factors, bits, *scale, d->factor_step};
+  const int8_error_source from =
+      int8_error_from(e, scale, factors, bits, d->factor_step, d->conv.k);
   real most = 0;
   for (int row = 0; row < d->conv.n * d->conv.h; ++row) {
     most = int8_error_row(0, most, 0, &from, w, waiting, waiting_scale, &d->conv, row);
@@ -26,30 +37,43 @@ static void int8_error_input_grad_ref(int8_t* dx, real* dx_scale, const int8_t* 
 static void int8_error_weight_grad_ref(real* dw, const int8_t* x, const int8_t* e,
                                        const real* scale, const real* factors, const uint8_t* bits,
                                        const int8_error_conv_dims* d) {
-  const int8_error_source from = {e, factors, bits, *scale, d->factor_step};
+  const int8_error_source from = int8_error_from(e, scale, factors, bits, d->factor_step, 0);
   int8_error_weights(dw, x, &from, d, 0, d->conv.k);
 }
 
-/* dbias[c] = the sum over i of the gradients of sums [i,c]. e: [rows,channels], dbias:
+/* dbias[c] = the sum over i of the gradients of sums [i,c], of integers. e: [rows,channels], dbias:
    [channels]. */
 static void int8_error_bias_grad_ref(real* dbias, const int8_t* e, const real* scale,
                                      const real* factors, const uint8_t* bits,
                                      const int8_error_dims* d) {
-  const int8_error_source from = {e, factors, bits, *scale, d->factor_step};
-  real sums[INT8_ERROR_CHUNK], block[INT8_ERROR_CHUNK];
+  int32_t errors[INT8_ERROR_CHUNK], block[INT8_ERROR_CHUNK];
+  int64_t sums[INT8_ERROR_CHUNK];
   for (int c = 0, count = 0; c < d->channels; c += count) {
     count = d->channels - c < INT8_ERROR_CHUNK ? d->channels - c : INT8_ERROR_CHUNK;
-    for (int i = 0; i < count; ++i) dbias[c + i] = 0;
-    for (int begin = 0; begin < d->rows; begin += INT8_ERROR_BLOCK) {
+    for (int i = 0; i < count; ++i) sums[i] = 0;
+    for (int begin = 0; begin < d->rows; begin += INT8_ERROR_ROWS) {
       const int rest = d->rows - begin;
-      const int end = begin + (rest < INT8_ERROR_BLOCK ? rest : INT8_ERROR_BLOCK);
+      const int end = begin + (rest < INT8_ERROR_ROWS ? rest : INT8_ERROR_ROWS);
       for (int i = 0; i < count; ++i) block[i] = 0;
       for (int row = begin; row < end; ++row) {
-        int8_error_sums(sums, &from, (ptrdiff_t)row * d->channels + c, c, count);
-        for (int i = 0; i < count; ++i) block[i] += sums[i];
+        int8_error_masked(errors, e, bits, (ptrdiff_t)row * d->channels + c, count);
+        for (int i = 0; i < count; ++i) block[i] += errors[i];
       }
-      for (int i = 0; i < count; ++i) dbias[c + i] += block[i];
+      for (int i = 0; i < count; ++i) sums[i] += block[i];
     }
+    for (int i = 0; i < count; ++i) {
+      dbias[c + i] = (real)sums[i] * (*scale * factors[(ptrdiff_t)(c + i) * d->factor_step]);
+    }
+  }
+}
+
+/* The gradients of n sums from `at` on, of channels c and on. */
+static void int8_error_sums(real* to, const int8_error_source* from, ptrdiff_t at, int c, int n) {
+  const real* const factors = from->factors + (ptrdiff_t)c * from->factor_step;
+  int32_t errors[INT8_ERROR_CHUNK];
+  int8_error_masked(errors, from->e, from->bits, at, n);
+  for (int i = 0; i < n; ++i) {
+    to[i] = (real)errors[i] * (from->unit * factors[(ptrdiff_t)i * from->factor_step]);
   }
 }
 
@@ -58,7 +82,7 @@ static void int8_error_bias_grad_ref(real* dbias, const int8_t* e, const real* s
 static void int8_error_scale_ref(int8_t* dx, real* dx_scale, const int8_t* e, const real* scale,
                                  const real* factors, const uint8_t* bits, const int8_t* waiting,
                                  const real* waiting_scale, const int8_error_dims* d) {
-  const int8_error_source from = {e, factors, bits, *scale, d->factor_step};
+  const int8_error_source from = int8_error_from(e, scale, factors, bits, d->factor_step, 0);
   real v[INT8_ERROR_CHUNK];
   real most = 0;
   real unit = 0;

@@ -8,6 +8,8 @@
 #include <thimble/ops/sum_to.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 #include <random>
 #include <string_view>
 #include <vector>
@@ -15,9 +17,8 @@
 #include "ops/families/quantized/conv_gradients.h"
 #include "ops/families/quantized/int8_errors.h"
 #include "ops/families/quantized/quantized_cases.h"
-#include "ops/families/quantized/sum_micro.h"
+#include "ops/int8_error_grad/cases.h"
 #include "ops/int8_error_grad/dims.h"
-#include "ops/sum_to/attrs.h"
 
 namespace thimble::test::int8_error_grad_test {
 namespace {
@@ -35,93 +36,12 @@ using real = float;
 #include "ops/int8_error_grad/micro.h"
 }  // namespace micro
 #pragma GCC diagnostic pop
-
 TensorSpec error_spec(const Shape& shape) {
   return {.shape = shape, .dtype = DType::i8, .low = -127.0, .high = 127.0};
 }
 TensorSpec scale_spec() { return {.shape = {}, .low = 0.01, .high = 0.1}; }
 TensorSpec bits_spec(const Shape& shape) { return {.shape = shape, .dtype = DType::boolean}; }
 TensorSpec none() { return {.absent = true}; }
-
-// A convolution whose gradients are taken.
-struct Layer {
-  const char* name;
-  Shape x;
-  Shape weight;
-  Shape y;
-  int64_t stride = 1;
-  Padding padding = 0;
-  int64_t dilation = 1;
-  int64_t groups = 1;
-  bool has_bits = true;
-  bool has_waiting = false;
-  bool one_factor = false;
-};
-
-std::vector<Layer> layers() {
-  return {
-      {.name = "pixels", .x = {2, 5, 4, 70}, .weight = {67, 1, 1, 70}, .y = {2, 5, 4, 67}},
-      {.name = "pixels_and_waiting",
-       .x = {1, 4, 4, 24},
-       .weight = {130, 1, 1, 24},
-       .y = {1, 4, 4, 130},
-       .has_waiting = true},
-      {.name = "windows",
-       .x = {2, 9, 7, 5},
-       .weight = {12, 3, 3, 5},
-       .y = {2, 5, 4, 12},
-       .stride = 2,
-       .padding = 1,
-       .has_bits = false},
-      {.name = "groups",
-       .x = {1, 6, 5, 6},
-       .weight = {9, 3, 3, 2},
-       .y = {1, 6, 5, 9},
-       .padding = 1,
-       .groups = 3,
-       .has_waiting = true,
-       .one_factor = true},
-      {.name = "depthwise",
-       .x = {2, 6, 8, 83},
-       .weight = {83, 5, 5, 1},
-       .y = {2, 6, 8, 83},
-       .padding = 2,
-       .groups = 83,
-       .has_waiting = true},
-      {.name = "depthwise_stride_2",
-       .x = {1, 8, 8, 10},
-       .weight = {10, 3, 3, 1},
-       .y = {1, 4, 4, 10},
-       .stride = 2,
-       .padding = 1,
-       .groups = 10},
-      {.name = "several_of_a_channel",
-       .x = {1, 4, 4, 3},
-       .weight = {6, 3, 3, 1},
-       .y = {1, 4, 4, 6},
-       .padding = 1,
-       .groups = 3},
-      {.name = "empty_batch", .x = {0, 4, 4, 3}, .weight = {6, 1, 1, 3}, .y = {0, 4, 4, 6}},
-  };
-}
-
-Shape factors_of(const Layer& layer) { return {layer.one_factor ? 1 : layer.y[3]}; }
-
-Conv2dInputGradAttrs input_attrs(const Layer& l) {
-  return {.size = {l.x[1], l.x[2]},
-          .stride = l.stride,
-          .padding = l.padding,
-          .dilation = l.dilation,
-          .groups = l.groups};
-}
-
-Conv2dWeightGradAttrs weight_attrs(const Layer& l) {
-  return {.kernel = {l.weight[1], l.weight[2]},
-          .stride = l.stride,
-          .padding = l.padding,
-          .dilation = l.dilation,
-          .groups = l.groups};
-}
 
 std::vector<OpCase> input_cases() {
   std::vector<OpCase> cases;
@@ -186,26 +106,51 @@ std::vector<Tensor> drawn(const OpCase& test, std::mt19937& random) {
   return all;
 }
 
-Tensor f32_of(const Tensor& like, const ir::Bytes& bytes) {
-  return {{DType::f32, like.type.shape}, bytes};
-}
-
-// The gradient of the sums by the f32 ops, from an error, its scale, factors and bits.
-Tensor sums_by_f32(const Tensor& e, const Tensor& scale, const Tensor& factors,
-                   const Tensor& bits) {
-  const auto run = [](const char* op, const ir::Attrs& attrs, const std::vector<Tensor>& inputs) {
-    return run_op(op, attrs, inputs, Kernel::reference)[0];
-  };
-  Tensor made = f32_of(e, run("error_from_int8", {}, {e, scale}));
-  if (!bits.absent) {
-    made.bytes = run("grad_by_bits", ir::Attrs::of(GradByBitsAttrs{}), {made, bits});
+// What the tests compute by themselves, in integers, from the numbers of a case.
+struct Numbers {
+  explicit Numbers(const Tensor& e, const Tensor& of_scale, const Tensor& of_factors,
+                   const Tensor& of_bits)
+      : errors(elements<int8_t>(e)),
+        scale(elements<float>(of_scale)[0]),
+        factors(elements<float>(of_factors)),
+        channels(static_cast<size_t>(e.type.shape[-1])) {
+    if (of_bits.absent) return;
+    const auto bits = of_bits.bytes;
+    for (size_t i = 0; i < errors.size(); ++i) {
+      if ((std::to_integer<int>(bits[i / 8]) >> (i % 8) & 1) == 0) errors[i] = 0;
+    }
   }
-  made.bytes = run("mul", {}, {made, factors});
-  return made;
-}
+
+  template <class T>
+  static std::vector<T> elements(const Tensor& of) {
+    std::vector<T> all(of.bytes.size() / sizeof(T));
+    std::memcpy(all.data(), of.bytes.data(), all.size() * sizeof(T));
+    return all;
+  }
+
+  [[nodiscard]] float factor(size_t channel) const {
+    return factors[factors.size() == 1 ? 0 : channel];
+  }
+  [[nodiscard]] float most() const {
+    return std::abs(*std::max_element(factors.begin(), factors.end(),
+                                      [](float a, float b) { return std::abs(a) < std::abs(b); }));
+  }
+  [[nodiscard]] int64_t folded(size_t i) const {
+    const double factor_of = double{factor(i % channels) * (32640 / most())};
+    const double product = errors[i] * std::trunc(factor_of + std::copysign(0.5, factor_of));
+    return static_cast<int64_t>(std::floor(product / 128 + 0.5));
+  }
+
+  std::vector<int8_t> errors;  // 0 where their bit is not set
+  float scale;
+  std::vector<float> factors;
+  size_t channels;
+};
 
 // What error_to_int8 makes of v, to which what waits is added first.
-std::vector<ir::Bytes> stored_by_f32(Tensor v, const Tensor& waiting, const Tensor& scale) {
+std::vector<ir::Bytes> stored(const Shape& shape, const std::vector<float>& numbers,
+                              const Tensor& waiting, const Tensor& scale) {
+  Tensor v = tensor(shape, numbers);
   if (!waiting.absent) {
     v.bytes = run_op("add_int8_error", {}, {v, waiting, scale}, Kernel::reference)[0];
   }
@@ -297,43 +242,79 @@ THIMBLE_OP_CASES(int8_error_scale) {
                        "of the shape of dx"}}};
 }
 
-TEST(int8_error_grad, of_inputs_has_the_bits_of_f32_gradients_and_their_rounding) {
+TEST(int8_error_grad, of_inputs_is_the_exact_sum_of_integers_and_its_rounding) {
   std::mt19937 random(1);
-  for (const OpCase& test : input_cases()) {
-    const std::vector<Tensor> in = drawn(test, random);
-    const Tensor sums = sums_by_f32(in[0], in[1], in[2], in[4]);
-    const Tensor v{
-        {DType::f32, test.expect[0]},
-        run_op("quantized_conv2d_input_grad", test.attrs, {sums, in[3]}, Kernel::reference)[0]};
-    const std::vector<ir::Bytes> wanted = stored_by_f32(v, in[5], in[6]);
+  const std::vector<OpCase> cases = input_cases();
+  for (size_t i = 0; i < cases.size(); ++i) {
+    const Layer l = layers()[i];
+    const std::vector<Tensor> in = drawn(cases[i], random);
+    const Numbers error(in[0], in[1], in[2], in[4]);
+    const std::vector<int8_t> w = Numbers::elements<int8_t>(in[3]);
+    const bool is_depthwise = l.groups == l.x[3] && l.groups == l.y[3];
+    std::vector<int64_t> sums(static_cast<size_t>(l.x.elements()));
+    std::vector<double> real(sums.size());  // with factors as they are
+    std::vector<double> bounds(sums.size());
+    for_each_product(l, [&](size_t e, size_t x, size_t at) {
+      sums[x] += (is_depthwise ? error.errors[e] : error.folded(e)) * w[at];
+      const double scaled = double{error.scale} * w[at];
+      real[x] += scaled * error.errors[e] * double{error.factor(e % error.channels)};
+      // Half a unit of an int16, and what rounding the factor does.
+      bounds[x] += std::abs(scaled) * double{error.most()} / 255;
+    });
+    std::vector<float> v(sums.size());
+    for (size_t x = 0; x < v.size(); ++x) {
+      const float unit = is_depthwise ? error.scale * error.factor(x % error.channels)
+                                      : error.scale * (error.most() * 128 / 32640);
+      v[x] = static_cast<float>(sums[x]) * unit;
+      EXPECT_NEAR(double{v[x]}, real[x], bounds[x] + 1e-5 * std::abs(real[x])) << l.name;
+    }
+    const std::vector<ir::Bytes> wanted = stored(l.x, v, in[5], in[6]);
     for (const Kernel kernel : kKernels) {
-      EXPECT_EQ(run_op("int8_error_input_grad", test.attrs, in, kernel), wanted) << test.name;
+      EXPECT_EQ(run_op("int8_error_input_grad", cases[i].attrs, in, kernel), wanted) << l.name;
     }
   }
 }
 
-TEST(int8_error_grad, of_weights_has_the_bits_of_f32_gradients) {
+TEST(int8_error_grad, of_weights_is_the_exact_sum_of_integers) {
   std::mt19937 random(2);
-  for (const OpCase& test : weight_cases()) {
-    const std::vector<Tensor> in = drawn(test, random);
-    const Tensor sums = sums_by_f32(in[1], in[2], in[3], in[4]);
-    const auto wanted =
-        run_op("quantized_conv2d_weight_grad", test.attrs, {in[0], sums}, Kernel::reference);
+  const std::vector<OpCase> cases = weight_cases();
+  for (size_t i = 0; i < cases.size(); ++i) {
+    const Layer l = layers()[i];
+    const std::vector<Tensor> in = drawn(cases[i], random);
+    const Numbers error(in[1], in[2], in[3], in[4]);
+    const std::vector<int8_t> numbers = Numbers::elements<int8_t>(in[0]);
+    std::vector<int64_t> sums(static_cast<size_t>(l.weight.elements()));
+    for_each_product(l, [&](size_t e, size_t x, size_t at) {
+      sums[at] += int64_t{error.errors[e]} * (numbers[x] + 3);
+    });
+    std::vector<float> dw(sums.size());
+    const size_t of_channel = sums.size() / error.channels;
+    for (size_t k = 0; k < dw.size(); ++k) {
+      dw[k] = static_cast<float>(sums[k]) * (error.scale * error.factor(k / of_channel));
+    }
+    const std::vector<ir::Bytes> wanted{tensor(l.weight, dw).bytes};
     for (const Kernel kernel : kKernels) {
-      EXPECT_EQ(run_op("int8_error_weight_grad", test.attrs, in, kernel), wanted) << test.name;
+      EXPECT_EQ(run_op("int8_error_weight_grad", cases[i].attrs, in, kernel), wanted) << l.name;
     }
   }
 }
 
-TEST(int8_error_grad, of_biases_has_the_bits_of_f32_sums) {
+TEST(int8_error_grad, of_biases_is_the_exact_sum_of_integers) {
   std::mt19937 random(3);
   for (const OpCase& test : bias_cases()) {
     std::vector<Tensor> in = drawn(test, random);
     in.resize(4, {.absent = true});
-    const Tensor sums = sums_by_f32(in[0], in[1], in[2], in[3]);
-    const auto wanted =
-        run_op("sum_to", ir::Attrs::of(SumToAttrs{test.expect[0]}), {sums}, Kernel::reference);
-    EXPECT_EQ(run_op("int8_error_bias_grad", {}, in, Kernel::reference), wanted) << test.name;
+    const Numbers error(in[0], in[1], in[2], in[3]);
+    std::vector<int64_t> sums(error.channels);
+    for (size_t i = 0; i < error.errors.size(); ++i) sums[i % error.channels] += error.errors[i];
+    std::vector<float> dbias(sums.size());
+    for (size_t k = 0; k < sums.size(); ++k) {
+      dbias[k] = static_cast<float>(sums[k]) * (error.scale * error.factor(k));
+    }
+    const std::vector<ir::Bytes> wanted{tensor(test.expect[0], dbias).bytes};
+    for (const Kernel kernel : kKernels) {
+      EXPECT_EQ(run_op("int8_error_bias_grad", {}, in, kernel), wanted) << test.name;
+    }
   }
 }
 
@@ -342,8 +323,15 @@ TEST(int8_error_grad, of_scaled_numbers_has_the_bits_of_f32_and_their_rounding) 
   for (const OpCase& test : scale_cases()) {
     std::vector<Tensor> in = drawn(test, random);
     in.resize(6, {.absent = true});
-    const auto wanted = stored_by_f32(sums_by_f32(in[0], in[1], in[2], in[3]), in[4], in[5]);
-    EXPECT_EQ(run_op("int8_error_scale", {}, in, Kernel::reference), wanted) << test.name;
+    const Numbers error(in[0], in[1], in[2], in[3]);
+    std::vector<float> v(error.errors.size());
+    for (size_t i = 0; i < v.size(); ++i) {
+      v[i] = static_cast<float>(error.errors[i]) * (error.scale * error.factor(i % error.channels));
+    }
+    const auto wanted = stored(test.expect[0], v, in[4], in[5]);
+    for (const Kernel kernel : kKernels) {
+      EXPECT_EQ(run_op("int8_error_scale", {}, in, kernel), wanted) << test.name;
+    }
   }
 }
 
@@ -361,8 +349,8 @@ TEST(int8_error_grad, of_microcontrollers_has_the_bits_of_the_reference) {
     for (float& v : factors) v = uniform(random);
     std::vector<uint8_t> bits(e.size() / 8 + 1);
     for (uint8_t& byte : bits) byte = static_cast<uint8_t>(random());
-    const ref::int8_error_source from{e.data(), factors.data(), bits.data(), 0.013F, 1};
-    const micro::int8_error_source same{e.data(), factors.data(), bits.data(), 0.013F, 1};
+    const ref::int8_error_source from{e.data(), factors.data(), bits.data(), 0.013F, 1, 1.0F};
+    const micro::int8_error_source same{e.data(), factors.data(), bits.data(), 0.013F, 1, 1.0F};
     for (const int columns : {4, 3}) {
       constexpr int kNumbers = INT8_ERROR_PIXELS * INT8_ERROR_CHUNK;
       std::vector<float> wanted(kNumbers, 0.0F);

@@ -10,33 +10,70 @@ typedef struct int8_error_source {
   const uint8_t* bits; /* or null */
   real unit;
   int factor_step;
+  real most; /* the largest size of a factor */
 } int8_error_source;
 
-/* Those of n sums from `at` on, of channels c and on. */
-static void int8_error_sums(real* to, const int8_error_source* from, ptrdiff_t at, int c, int n) {
-  const real* const factors = from->factors + (ptrdiff_t)c * from->factor_step;
-  for (int i = 0; i < n; ++i) to[i] = (real)from->e[at + i] * from->unit;
-  if (from->bits != 0) {
-    for (int i = 0; i < n; ++i) {
-      if ((from->bits[(at + i) / 8] >> ((at + i) % 8) & 1) == 0) to[i] = 0;
-    }
+/* most: 0 where the factors are not read as int16. */
+static real int8_error_most_factor(const real* factors, int n) {
+  real most = 0;
+  for (int i = 0; i < n; ++i) {
+    const real size = factors[i] < 0 ? -factors[i] : factors[i];
+    if (size > most) most = size;
   }
-  if (from->factor_step != 0) {
-    for (int i = 0; i < n; ++i) to[i] *= factors[i];
-  } else {
-    for (int i = 0; i < n; ++i) to[i] *= factors[0];
+  return most;
+}
+
+/* Factors as int16, those of n channels: the largest of all is INT8_ERROR_MULTIPLIER. */
+static void int8_error_multipliers(int16_t* to, const real* factors, int step, real most, int n) {
+  /* Smaller numbers have no reciprocal. */
+  const real scale = most > (real)1e-30F ? INT8_ERROR_MULTIPLIER / most : 0;
+  for (int i = 0; i < n; ++i) {
+    const real v = factors[(ptrdiff_t)i * step] * scale;
+    const int fits = v > -INT16_MAX && v < INT16_MAX; /* not where the factor is no number */
+    to[i] = (int16_t)(fits ? (int32_t)(v < 0 ? v - (real)0.5F : v + (real)0.5F) : 0);
   }
 }
 
-/* dx[n,h,column,c] and the `count` channels from there on, which lie in one group: as
-   quantized_conv2d_input_grad sums them. A depthwise convolution takes several groups at once. */
+/* What 1 stands for in sums of products of errors with such factors. */
+static real int8_error_folded_unit(real unit, real most) {
+  return unit * (most * (1 << INT8_ERROR_SHIFT) / INT8_ERROR_MULTIPLIER);
+}
+
+/* Errors i from `at` on, n of them, 0 where their bit is not set. */
+static void int8_error_masked(int32_t* to, const int8_t* e, const uint8_t* bits, ptrdiff_t at,
+                              int n) {
+  for (int i = 0; i < n; ++i) to[i] = e[at + i];
+  if (bits == 0) return;
+  for (int i = 0; i < n; ++i) {
+    if ((bits[(at + i) / 8] >> ((at + i) % 8) & 1) == 0) to[i] = 0;
+  }
+}
+
+/* The same times the factors of channels c and on, as int16, halves up. */
+static void int8_error_folded(int32_t* to, const int8_error_source* from, ptrdiff_t at, int c,
+                              int n) {
+  int16_t multipliers[INT8_ERROR_CHUNK];
+  int8_error_multipliers(multipliers, from->factors + (ptrdiff_t)c * from->factor_step,
+                         from->factor_step, from->most, n);
+  int8_error_masked(to, from->e, from->bits, at, n);
+  for (int i = 0; i < n; ++i) {
+    to[i] = (to[i] * multipliers[i] + (1 << (INT8_ERROR_SHIFT - 1))) >> INT8_ERROR_SHIFT;
+  }
+}
+
+/* dx[n,h,column,c] and the `count` channels from there on, which lie in one group, from exact
+   sums of integers. A depthwise convolution takes several groups at once, and multiplies by their
+   factors at the end. */
 static void int8_error_pixel(real* to, const int8_error_source* from, const int8_t* w,
                              const conv_dims* d, int n, int h, int column, int c, int count) {
-  real sums[INT8_ERROR_CHUNK];
+  int32_t errors[INT8_ERROR_CHUNK];
+  int32_t part[INT8_ERROR_CHUNK];
+  int64_t sums[INT8_ERROR_CHUNK];
   const int group_c = d->c / d->groups;
   const int group_k = d->k / d->groups;
+  const int is_depthwise = group_c == 1 && group_k == 1;
   const int first_k = c / group_c * group_k;
-  for (int i = 0; i < count; ++i) to[i] = 0;
+  for (int i = 0; i < count; ++i) sums[i] = 0;
   for (int r = 0; r < d->r; ++r) {
     const int from_h = h + d->pad_top - r * d->dilation_h;
     if (from_h < 0 || from_h % d->stride_h != 0 || from_h / d->stride_h >= d->p) continue;
@@ -45,24 +82,34 @@ static void int8_error_pixel(real* to, const int8_error_source* from, const int8
       if (from_w < 0 || from_w % d->stride_w != 0 || from_w / d->stride_w >= d->q) continue;
       const ptrdiff_t row = (ptrdiff_t)n * d->p + from_h / d->stride_h;
       const ptrdiff_t at = (row * d->q + from_w / d->stride_w) * d->k + first_k;
-      if (group_c == 1 && group_k == 1) {
+      if (is_depthwise) {
         const int8_t* const taps = w + ((ptrdiff_t)c * d->r + r) * d->s + s;
-        int8_error_sums(sums, from, at, c, count);
-        for (int i = 0; i < count; ++i) to[i] += sums[i] * (real)taps[(ptrdiff_t)i * d->r * d->s];
+        int8_error_masked(errors, from->e, from->bits, at, count);
+        for (int i = 0; i < count; ++i) sums[i] += errors[i] * taps[(ptrdiff_t)i * d->r * d->s];
         continue;
       }
       for (int k = 0; k < group_k; k += INT8_ERROR_CHUNK) {
         const int rest = group_k - k;
         const int here = rest < INT8_ERROR_CHUNK ? rest : INT8_ERROR_CHUNK;
-        int8_error_sums(sums, from, at + k, first_k + k, here);
+        int8_error_folded(errors, from, at + k, first_k + k, here);
+        for (int i = 0; i < count; ++i) part[i] = 0;
         for (int j = 0; j < here; ++j) {
-          const real sum = sums[j];
           const ptrdiff_t tap = ((ptrdiff_t)(first_k + k + j) * d->r + r) * d->s + s;
           const int8_t* const taps = w + tap * group_c + c % group_c;
-          if (sum == 0) continue; /* adds nothing */
-          for (int i = 0; i < count; ++i) to[i] += sum * (real)taps[i];
+          if (errors[j] == 0) continue;
+          for (int i = 0; i < count; ++i) part[i] += errors[j] * taps[i];
         }
+        for (int i = 0; i < count; ++i) sums[i] += part[i];
       }
     }
+  }
+  if (is_depthwise) {
+    const real* const factors = from->factors + (ptrdiff_t)c * from->factor_step;
+    for (int i = 0; i < count; ++i) {
+      to[i] = (real)sums[i] * (from->unit * factors[(ptrdiff_t)i * from->factor_step]);
+    }
+  } else {
+    const real unit = int8_error_folded_unit(from->unit, from->most);
+    for (int i = 0; i < count; ++i) to[i] = (real)sums[i] * unit;
   }
 }
