@@ -36,16 +36,20 @@ double settled(std::vector<double> values) {
 }  // namespace
 
 Rehearsal rehearse(Session& session, const SwapFile& file) {
+  return rehearse_for(kSeconds, session, file);
+}
+
+Rehearsal rehearse_for(double seconds, Session& session, const SwapFile& file) {
   // The first write to a place in the file is slower than later ones.
   const Clock::time_point start = Clock::now();
   static_cast<void>(session.measure());
-  const size_t least = seconds_since(start) > kSeconds ? 1 : kLeastSteps;
+  const size_t least = seconds_since(start) > seconds ? 1 : kLeastSteps;
   std::vector<std::vector<double>> rounds;
   std::vector<double> step_ms;
   std::vector<double> busy_ms;
   std::vector<double> stall_ms;
   while (step_ms.size() < least ||
-         (step_ms.size() < kMostSteps && seconds_since(start) < kSeconds)) {
+         (step_ms.size() < kMostSteps && seconds_since(start) < seconds)) {
     const SwapCounters before = file.counters();
     std::vector<double> node_ms = session.measure();
     const SwapCounters swapped = file.counters() - before;

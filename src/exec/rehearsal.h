@@ -13,5 +13,7 @@ using plan::Rehearsal;
 // and arbitrary contents in other memory, which are lost. Values that the step fetches must be in
 // the file. Throws Error if the file fails.
 [[nodiscard]] Rehearsal rehearse(Session& session, const SwapFile& file);
+// The same, with no more steps after so many seconds; one after the first at least.
+[[nodiscard]] Rehearsal rehearse_for(double seconds, Session& session, const SwapFile& file);
 
 }  // namespace thimble::exec

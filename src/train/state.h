@@ -73,6 +73,8 @@ class NotFinite : public Error {
 // Throws Error where a schedule watches a metric that the model does not have.
 void check_metric(const ir::Graph& model, const std::string& metric);
 
+using Rehearse = std::function<plan::Rehearsal(exec::Session&, const exec::SwapFile&)>;
+
 struct State {
   // For each program, what plans for different budgets share.
   using Memos = plan::TrainingPlanner::Memos;
@@ -164,8 +166,7 @@ struct State {
   exec::SwapCounters swapped_by_steps;  // callers reset it
   double ran_ms = 0.0;                  // total time of the steps' programs; callers reset it
   // Rehearses a step that swaps; tests replace it.
-  std::function<plan::Rehearsal(exec::Session&, const exec::SwapFile&)> rehearse_with =
-      exec::rehearse;
+  Rehearse rehearse_with = exec::rehearse;
 
  private:
   friend class PlannedPrograms;
@@ -207,10 +208,11 @@ struct State {
 };
 
 // The programs of a training with the values that it begins with. Takes its memory for a while.
-// memos: see State.
+// memos: see State. rehearse_with: rehearses a step that swaps.
 [[nodiscard]] TrainingProgram compiled_programs(const ir::Graph& model,
                                                 const TrainerOptions& options,
                                                 const CompileFor& data,
-                                                State::Memos* memos = nullptr);
+                                                State::Memos* memos = nullptr,
+                                                const Rehearse& rehearse_with = exec::rehearse);
 
 }  // namespace thimble::train

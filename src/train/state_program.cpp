@@ -158,8 +158,10 @@ void State::refuse_program(ProgramKind kind, int64_t batch) const {
 }
 
 TrainingProgram compiled_programs(const ir::Graph& model, const TrainerOptions& options,
-                                  const CompileFor& data, State::Memos* memos) {
+                                  const CompileFor& data, State::Memos* memos,
+                                  const Rehearse& rehearse_with) {
   State state(model, options, memos, &data);
+  state.rehearse_with = rehearse_with;
   GivenValues given = state.given;
   state.allocate();
   TrainingProgram training = state.programs();

@@ -122,17 +122,31 @@ TEST(program_file, is_the_same_after_a_round_trip) {
   EXPECT_EQ(contents(folder / "a"), contents(folder / "b"));
 }
 
-// The error of reading a file after a change.
+// A file, compiled once for all changes.
+class Compiled {
+ public:
+  explicit Compiled(const TrainerOptions& options) {
+    CompiledTraining(test::small_classifier(), options, {.samples = 21}).save(folder_ / "a");
+  }
+
+  // The error of reading it after a change.
+  [[nodiscard]] std::string error_after(
+      const std::function<void(train::TrainingProgram&)>& change) const {
+    train::TrainingProgram training = train::read_training(folder_ / "a");
+    change(training);
+    return error_of([&] {
+      train::write_training(training, folder_ / "b");
+      (void)CompiledTraining::load(folder_ / "b");
+    });
+  }
+
+ private:
+  test::TemporaryFolder folder_;
+};
+
 std::string error_after(const TrainerOptions& options,
                         const std::function<void(train::TrainingProgram&)>& change) {
-  const test::TemporaryFolder folder;
-  CompiledTraining(test::small_classifier(), options, {.samples = 21}).save(folder / "a");
-  train::TrainingProgram training = train::read_training(folder / "a");
-  change(training);
-  return error_of([&] {
-    train::write_training(training, folder / "b");
-    (void)CompiledTraining::load(folder / "b");
-  });
+  return Compiled(options).error_after(change);
 }
 
 TEST(program_file, that_takes_more_memory_than_it_says_is_refused) {
@@ -141,30 +155,29 @@ TEST(program_file, that_takes_more_memory_than_it_says_is_refused) {
   };
   for (const size_t i : {0U, 1U, 4U}) {
     SCOPED_TRACE(i);
-    const TrainerOptions options = in_least_budget(all_options()[i], {.samples = 21});
-    EXPECT_EQ(error_after(options, [](auto&) {}), test::kNoError);
+    const Compiled file(in_least_budget(all_options()[i], {.samples = 21}));
+    EXPECT_EQ(file.error_after([](auto&) {}), test::kNoError);
     for (const int64_t more : {int64_t{1} << 24, int64_t{1} << 40}) {
-      EXPECT_THAT(error_after(options, [&](auto& t) { first(t).arena_bytes = more; }),
+      EXPECT_THAT(file.error_after([&](auto& t) { first(t).arena_bytes = more; }),
                   testing::HasSubstr("but its plan says"));
-      EXPECT_THAT(error_after(options, [&](auto& t) { first(t).staging_bytes = more; }),
+      EXPECT_THAT(file.error_after([&](auto& t) { first(t).staging_bytes = more; }),
                   testing::HasSubstr("but its plan says"));
     }
     EXPECT_THAT(
-        error_after(options, [](auto& t) { t.options.memory_budget = t.plan.planned_peak_bytes; }),
+        file.error_after([](auto& t) { t.options.memory_budget = t.plan.planned_peak_bytes; }),
         testing::HasSubstr("memory budget is"));
-    EXPECT_THAT(error_after(options,
-                            [&](auto& t) {
-                              first(t).arena_bytes = int64_t{1} << 30;
-                              t.plan.planned_peak_bytes = int64_t{1} << 31;
-                              t.options.memory_budget = 2'000'000;
-                            }),
+    EXPECT_THAT(file.error_after([&](auto& t) {
+      first(t).arena_bytes = int64_t{1} << 30;
+      t.plan.planned_peak_bytes = int64_t{1} << 31;
+      t.options.memory_budget = 2'000'000;
+    }),
                 testing::HasSubstr("memory budget is"));
   }
 }
 
 TEST(program_file, that_counts_out_of_range_is_refused) {
-  const TrainerOptions options = all_options()[0];
-  const auto error = [&](const auto& change) { return error_after(options, change); };
+  const Compiled file(all_options()[0]);
+  const auto error = [&](const auto& change) { return file.error_after(change); };
   using Training = train::TrainingProgram;
   EXPECT_THAT(error([](Training& t) { t.epochs = -1; }), testing::HasSubstr("epochs at byte"));
   EXPECT_THAT(error([](Training& t) { t.epochs = INT64_MAX; }),
@@ -182,8 +195,9 @@ TEST(program_file, that_counts_out_of_range_is_refused) {
 }
 
 TEST(program_file, with_names_that_no_checkpoint_could_hold_is_refused) {
-  const auto error_with = [](const std::string& name) {
-    return error_after(all_options()[0], [&](train::TrainingProgram& t) {
+  const Compiled file(all_options()[0]);
+  const auto error_with = [&](const std::string& name) {
+    return file.error_after([&](train::TrainingProgram& t) {
       for (auto& [key, program] : t.programs) program.stored[0].name = name;
     });
   };
@@ -191,9 +205,9 @@ TEST(program_file, with_names_that_no_checkpoint_could_hold_is_refused) {
   EXPECT_THAT(error_with("\xff"), testing::HasSubstr("is no UTF-8"));
   EXPECT_THAT(error_with(""), testing::HasSubstr("is empty"));
   EXPECT_THAT(error_with("__metadata__"), testing::HasSubstr("is reserved"));
-  EXPECT_THAT(error_after(all_options()[0],
-                          [](train::TrainingProgram& t) { t.name = std::string(2 << 20, 'a'); }),
-              testing::HasSubstr("is longer than a program file holds"));
+  EXPECT_THAT(
+      file.error_after([](train::TrainingProgram& t) { t.name = std::string(2 << 20, 'a'); }),
+      testing::HasSubstr("is longer than a program file holds"));
 }
 
 // A parameter in a swap file that does not exist would be read through a null pointer.
