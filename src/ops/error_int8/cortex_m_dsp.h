@@ -1,5 +1,6 @@
 /* The kernels of ref.h for Cortex-M with single precision, for the target cortex-m-dsp, with their
    results: four numbers at a time. */
+#define ERROR_INT8_OWN_ROUNDING
 #include "ops/error_int8/dims.h"
 
 /* The largest of the bits of n numbers without their signs: those of NaN are the largest. */
@@ -52,21 +53,30 @@ static int error_dsp_divide(int8_t* y, const real* x, real unit, int n) {
 #endif
 }
 
-static void error_to_int8_ref(int8_t* y, real* scale, const real* x, const error_int8_dims* d) {
-  const uint32_t bits = error_dsp_most(x, d->n);
-  real most, unit;
+static real error_int8_most(real most, const real* x, int n) {
+  const uint32_t bits = error_dsp_most(x, n);
+  uint32_t before;
+  memcpy(&before, &most, sizeof before);
+  if (bits > before) memcpy(&most, &bits, sizeof most);
+  return most;
+}
+
+static void error_int8_round(int8_t* y, const real* x, real unit, int n) {
   int i = 0;
-  memcpy(&most, &bits, sizeof most);
-  unit = most / 127;
-  *scale = unit;
   if (!(unit >= ERROR_LEAST_SCALE)) {
-    memset(y, 0, (size_t)d->n);
+    for (; i < n; ++i) y[i] = 0;
     return;
   }
-  for (i = error_dsp_divide(y, x, unit, d->n); i < d->n; ++i) {
+  for (i = error_dsp_divide(y, x, unit, n); i < n; ++i) {
     const real v = x[i] / unit;
     y[i] = (int8_t)(v == v ? quantized_nearest((float)v) : 0);
   }
+}
+
+static void error_to_int8_ref(int8_t* y, real* scale, const real* x, const error_int8_dims* d) {
+  const real unit = error_int8_most(0, x, d->n) / 127;
+  *scale = unit;
+  error_int8_round(y, x, unit, d->n);
 }
 
 static void add_int8_error_ref(real* sum, const real* dx, const int8_t* y, const real* scale,

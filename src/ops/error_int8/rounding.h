@@ -1,6 +1,7 @@
 /* How a gradient becomes int8, a part at a time. Plain C99: also emitted for devices. */
 #include "ops/error_int8/dims.h"
 
+#ifndef ERROR_INT8_OWN_ROUNDING /* cortex_m_dsp.h has its own */
 /* The largest of `most` and the sizes of n numbers; NaN where one is NaN. */
 static real error_int8_most(real most, const real* x, int n) {
   for (int i = 0; i < n; ++i) {
@@ -18,3 +19,4 @@ static void error_int8_round(int8_t* y, const real* x, real unit, int n) {
     y[i] = (int8_t)(v == v ? quantized_nearest((float)v) : 0);
   }
 }
+#endif

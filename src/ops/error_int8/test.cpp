@@ -36,6 +36,7 @@ namespace dsp {
 using real = float;
 #include "ops/error_int8/cortex_m_dsp.h"
 }  // namespace dsp
+#undef ERROR_INT8_OWN_ROUNDING
 namespace ref {
 using real = float;
 #include "ops/error_int8/ref.h"

@@ -21,8 +21,14 @@ typedef struct int8_error_dims {
 #define INT8_ERROR_CHUNK 64
 /* Pixels that are computed at once. */
 #define INT8_ERROR_PIXELS 4
-/* Channels of e that are read for a tile at once. */
-#define INT8_ERROR_DEPTH 32
+/* Of windows of one pixel on microcontrollers: pixels whose sums are taken at once, and channels of
+   e that are read for them, both of whole tiles. */
+#define INT8_ERROR_STRIP 16
+#define INT8_ERROR_DEPTH 64
+#define INT8_ERROR_ROUND 16 /* channels of a round of a tile's loop */
+/* Numbers of a channel of e with the edge that windows reach, and taps of a window. */
+#define INT8_ERROR_PLANE 256
+#define INT8_ERROR_TAPS 64
 /* Pixels whose products with an image fit int32: 2^16 * 128 * 255 < 2^31. */
 #define INT8_ERROR_ROWS 65536
 /* Products with weights that fit int32: 514 * 32640 * 128 < 2^31. */

@@ -1,15 +1,6 @@
 #include "ops/error_int8/rounding.h"
 #include "ops/int8_error_grad/parts.h"
 
-/* The source of a layer's sums. channels: those that one sum reads, or 0 where it reads but one. */
-static int8_error_source int8_error_from(const int8_t* e, const real* scale, const real* factors,
-                                         const uint8_t* bits, int factor_step, int channels) {
-  const int n = factor_step == 0 && channels > 0 ? 1 : channels;
-  const int8_error_source from = {e,      factors,     bits,
-                                  *scale, factor_step, int8_error_most_factor(factors, n)};
-  return from;
-}
-
 /* dx = round(v / dx_scale) with dx_scale = largest |v| / 127, where v is the gradient of
    quantized_conv2d in its input, plus waiting * waiting_scale if there is one. It is computed
    twice, first for its largest number, so that no f32 tensor is stored. Sums are those of integers:

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <random>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ops/families/quantized/conv_gradients.h"
@@ -26,10 +27,10 @@ namespace {
 // As C code for microcontrollers has it, beside the reference.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
+#undef ERROR_INT8_OWN_ROUNDING
 namespace ref {
 using real = float;
-#include "ops/error_int8/rounding.h"
-#include "ops/int8_error_grad/parts.h"
+#include "ops/int8_error_grad/ref.h"
 }  // namespace ref
 namespace micro {
 using real = float;
@@ -337,28 +338,37 @@ TEST(int8_error_grad, of_scaled_numbers_has_the_bits_of_f32_and_their_rounding) 
 
 TEST(int8_error_grad, of_microcontrollers_has_the_bits_of_the_reference) {
   std::mt19937 random(5);
-  for (const int channels : {12, 64, 30}) {
-    constexpr int k = 70;
-    constexpr int width = 7;
-    conv_dims d{.n = 1, .h = 2, .w = width, .c = channels, .p = 2, .q = width, .k = k};
-    d.r = d.s = d.stride_h = d.stride_w = d.dilation_h = d.dilation_w = d.groups = 1;
-    const std::vector<int8_t> e = random_int8(2 * width * k, random);
-    const std::vector<int8_t> w = random_int8(int64_t{k} * channels, random);
-    std::vector<float> factors(k);
-    std::uniform_real_distribution<float> uniform(0.1F, 1.0F);
-    for (float& v : factors) v = uniform(random);
-    std::vector<uint8_t> bits(e.size() / 8 + 1);
-    for (uint8_t& byte : bits) byte = static_cast<uint8_t>(random());
-    const ref::int8_error_source from{e.data(), factors.data(), bits.data(), 0.013F, 1, 1.0F};
-    const micro::int8_error_source same{e.data(), factors.data(), bits.data(), 0.013F, 1, 1.0F};
-    for (const int columns : {4, 3}) {
-      constexpr int kNumbers = INT8_ERROR_PIXELS * INT8_ERROR_CHUNK;
-      std::vector<float> wanted(kNumbers, 0.0F);
-      std::vector<float> made(kNumbers, 0.0F);
-      ref::int8_error_strip(wanted.data(), &from, w.data(), &d, 0, 1, 2, columns, 0, channels);
-      micro::int8_error_strip(made.data(), &same, w.data(), &d, 0, 1, 2, columns, 0, channels);
-      EXPECT_EQ(made, wanted) << channels << " " << columns;
-      EXPECT_NE(made[0], 0.0F);
+  for (const bool is_large : {false, true}) {
+    for (const Layer& l : layers()) {
+      const auto at = [](const Shape& shape, int i) { return static_cast<int>(shape[i]); };
+      conv_dims d{.n = at(l.x, 0), .h = at(l.x, 1), .w = at(l.x, 2), .c = at(l.x, 3)};
+      d.p = at(l.y, 1), d.q = at(l.y, 2), d.k = at(l.y, 3);
+      d.r = at(l.weight, 1), d.s = at(l.weight, 2);
+      d.stride_h = d.stride_w = static_cast<int>(l.stride);
+      d.pad_top = d.pad_left = static_cast<int>(l.padding.top);
+      d.dilation_h = d.dilation_w = static_cast<int>(l.dilation);
+      d.groups = static_cast<int>(l.groups);
+      std::vector<int8_t> e = random_int8(l.y.elements(), random);
+      if (is_large) std::fill(e.begin(), e.end(), int8_t{127});
+      const std::vector<int8_t> w = random_int8(l.weight.elements(), random);
+      const std::vector<int8_t> waiting = random_int8(l.x.elements(), random);
+      std::vector<float> factors(static_cast<size_t>(d.k));
+      std::uniform_real_distribution<float> uniform(is_large ? 1.0F : 0.01F, 1.0F);
+      for (float& v : factors) v = uniform(random);
+      std::vector<uint8_t> bits(e.size() / 8 + 1);
+      for (uint8_t& byte : bits) byte = is_large ? 255 : static_cast<uint8_t>(random());
+      const float scale = 0.013F;
+      const int8_error_conv_dims dims{d, l.one_factor ? 0 : 1, 0};
+      const auto run = [&](const auto& kernel) {
+        std::vector<int8_t> dx(waiting.size());
+        std::vector<float> unit{0.0F};
+        kernel(dx.data(), unit.data(), e.data(), &scale, factors.data(), w.data(),
+               l.has_bits ? bits.data() : nullptr, l.has_waiting ? waiting.data() : nullptr,
+               l.has_waiting ? &scale : nullptr, &dims);
+        return std::pair(dx, unit);
+      };
+      EXPECT_EQ(run(micro::int8_error_input_grad_ref), run(ref::int8_error_input_grad_ref))
+          << l.name;
     }
   }
 }

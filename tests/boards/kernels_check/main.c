@@ -47,9 +47,16 @@
 #include "ops/error_int8/cortex_m_dsp.h"
 #include "ops/families/binary/mul_cortex_m_dsp.h"
 #include "ops/families/reduction/sum_to_cortex_m_dsp.h"
+#include "ops/int8_error_grad/cortex_m_dsp.h"
 #include "ops/quantized_sum_grad/cortex_m_dsp.h"
 #else
 #include "ops/error_int8/ref.h"
+#define ERROR_INT8_OWN_ROUNDING /* is there already */
+#if KERNELS == 1
+#include "ops/int8_error_grad/micro.h"
+#else
+#include "ops/int8_error_grad/ref.h"
+#endif
 #include "ops/mul/ref.h"
 #include "ops/quantized_sum_grad/ref.h"
 #include "ops/sum_to/ref.h"
@@ -266,6 +273,34 @@ static void errors(int n, float largest) {
   printf("errors %d: %08lx\n", n, (unsigned long)hash(sum, dy, sizeof *dy * (size_t)n));
 }
 
+/* Gradients of a layer from errors of int8. */
+static void int8_errors(int h, int c, int k, int r, int stride, int groups, int largest) {
+  int8_error_conv_dims d = {.factor_step = 1, .zero_point = -9};
+  uint32_t sum = 2166136261u;
+  float scale = 0.0123F, unit;
+  sizes(&d.conv, h, h, c, k, r, r, stride, r / 2, groups);
+  for (int i = 0; i < d.conv.p * d.conv.q * k; ++i) y[i] = (int8_t)(next_word() % 255 - 127);
+  if (largest) memset(y, 127, sizeof y);
+  for (int i = 0; i < MOST; ++i) image[i] = (int8_t)next_word();
+  for (int i = 0; i < k * r * r * c / groups; ++i) weights[i] = (int8_t)next_word();
+  if (largest) memset(weights, 127, sizeof weights);
+  for (int i = 0; i < k; ++i) dy[i] = (float)(next_word() % 1000 + 1) * 0x1p-12F;
+  for (int i = 0; i < MOST / 8; ++i) bits[i] = (uint8_t)next_word();
+  {
+    const int8_error_dims of_bias = {d.conv.p * d.conv.q, k, 1};
+    int8_error_weight_grad_ref(dx, image, y, &scale, dy, bits, &d);
+    sum = hash(sum, dx, sizeof *dx * (size_t)(k * r * r * c / groups));
+    int8_error_bias_grad_ref(dx, y, &scale, dy, bits, &of_bias);
+    sum = hash(sum, dx, sizeof *dx * (size_t)k);
+    int8_error_input_grad_ref((int8_t*)dx, &unit, y, &scale, dy, weights, largest ? 0 : bits, 0, 0,
+                              &d);
+    sum = hash(hash(sum, dx, (size_t)(h * h * c)), &unit, sizeof unit);
+    int8_error_input_grad_ref(image, &unit, y, &scale, dy, weights, bits, image, &scale, &d);
+    sum = hash(hash(sum, image, (size_t)(h * h * c)), &unit, sizeof unit);
+  }
+  printf("int8 errors %d %d->%d %dx%d: %08lx\n", h, c, k, r, r, (unsigned long)sum);
+}
+
 /* Sums of n numbers with these scales, and which lie within the bounds. */
 static void sums(int n, float a_scale, float b_scale, float y_scale) {
   const quantized_sum_dims d = {.walk = {n, 1, {n}, {{1}, {1}}},
@@ -384,6 +419,15 @@ int main(void) {
   update(CHANNELS, 1, 1);
   errors(1027, 0.003F);
   errors(64, 0x1p-130F);
+  int8_errors(5, 36, 43, 1, 1, 1, 0);
+  int8_errors(4, 24, 160, 1, 1, 1, 0);
+  int8_errors(3, 7, 600, 1, 1, 1, 0);
+  int8_errors(3, 16, 600, 1, 1, 1, 1);
+  int8_errors(8, 6, 10, 3, 2, 1, 0);
+  int8_errors(6, 19, 19, 3, 1, 19, 0);
+  int8_errors(4, 20, 20, 5, 1, 20, 1);
+  int8_errors(8, 12, 12, 7, 2, 12, 0);
+  int8_errors(20, 4, 4, 3, 1, 4, 0);
   sums(4003, 0.0235F, 0.0512F, 0.0731F);
   sums(4096, 0.5F, 0.25F, 0.75F);
   sums(2049, 0x1.fffffep-9F, 0x1.000002p-7F, 0x1.fffffep-8F);

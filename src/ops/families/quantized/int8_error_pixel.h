@@ -23,6 +23,15 @@ static real int8_error_most_factor(const real* factors, int n) {
   return most;
 }
 
+/* The source of a layer's sums. channels: those that one sum reads, or 0 where it reads but one. */
+static int8_error_source int8_error_from(const int8_t* e, const real* scale, const real* factors,
+                                         const uint8_t* bits, int factor_step, int channels) {
+  const int n = factor_step == 0 && channels > 0 ? 1 : channels;
+  const int8_error_source from = {e,      factors,     bits,
+                                  *scale, factor_step, int8_error_most_factor(factors, n)};
+  return from;
+}
+
 /* Factors as int16, those of n channels: the largest of all is INT8_ERROR_MULTIPLIER. */
 static void int8_error_multipliers(int16_t* to, const real* factors, int step, real most, int n) {
   /* Smaller numbers have no reciprocal. */
