@@ -209,12 +209,14 @@ TEST(budget_search, leaves_updates_whole_if_that_takes_less_memory) {
 }
 
 // Plans a step for budgets from the least that works to an ample one.
+// memo: of this recipe.
 void expect_no_longer_step_within_a_larger_budget(const char* name, Swap swap, int budgets,
-                                                  const SwapRates& rates) {
+                                                  const SwapRates& rates,
+                                                  const std::shared_ptr<Memo>& memo) {
   SCOPED_TRACE(std::string(name) + (swap == Swap::always ? ", always swap" : ""));
   const ir::Graph step = step_of(name);
   Budget budget;
-  budget.memo = std::make_shared<Memo>();
+  budget.memo = memo;
   budget.swap = swap;
   budget.device = std::make_shared<KnownSwapDevice>(rates);
   budget.least_staging_bytes = rates.least_staging_bytes;
@@ -235,7 +237,8 @@ void expect_no_longer_step_within_a_larger_budget(const char* name, Swap swap, i
 TEST(budget_search, predicts_no_longer_step_within_a_larger_budget) {
   constexpr int kBudgets = 40;
   for (const char* name : {"lenet5", "vae", "mobilenetv2"}) {
-    expect_no_longer_step_within_a_larger_budget(name, Swap::never, kBudgets, {});
+    expect_no_longer_step_within_a_larger_budget(name, Swap::never, kBudgets, {},
+                                                 std::make_shared<Memo>());
   }
 }
 
@@ -249,8 +252,9 @@ TEST_P(budget_search_with_swap, predicts_no_longer_step_within_a_larger_budget) 
                              .staging_bytes = 524'288,
                              .least_staging_bytes = 12'224,
                              .staging_step_bytes = 8192};
+  const auto memo = std::make_shared<Memo>();
   for (const Swap swap : {Swap::automatic, Swap::always}) {
-    expect_no_longer_step_within_a_larger_budget(GetParam(), swap, kBudgets, kRates);
+    expect_no_longer_step_within_a_larger_budget(GetParam(), swap, kBudgets, kRates, memo);
   }
 }
 

@@ -8,8 +8,16 @@ shift 3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
+check() { # COMPILER OPTIONS...
+  "$compiler" -std=c++20 -Wall -Wextra -Wno-unused-variable -Wno-unused-but-set-variable \
+    -Wno-missing-field-initializers -Wno-shadow -I "$source_dir/include" -I "$generated" "$@"
+}
+
+# What all pages include is read once.
+printf '#include <%s>\n' thimble/thimble.h algorithm cmath iostream >"$work/common.h"
+check -x c++-header "$work/common.h" -o "$work/common.h.gch"
+
 page_as_program() { # PAGE
-  printf '#include <thimble/thimble.h>\n#include <algorithm>\n#include <cmath>\n#include <iostream>\n'
   printf 'namespace tb = thimble;\n[[maybe_unused]] static void page(tb::Graph g) {\n'
   printf 'static_cast<void>(g);\n'
   awk -v page="$1" '
@@ -22,7 +30,5 @@ page_as_program() { # PAGE
 for page in "$@"; do
   page_as_program "$source_dir/$page" >"$work/page.cpp"
   grep -q '^#line' "$work/page.cpp" || { echo "$page: no C++ block" >&2; exit 1; }
-  "$compiler" -std=c++20 -fsyntax-only -Wall -Wextra -Wno-unused-variable \
-    -Wno-unused-but-set-variable -Wno-missing-field-initializers -Wno-shadow \
-    -I "$source_dir/include" -I "$generated" "$work/page.cpp"
+  check -fsyntax-only -include "$work/common.h" "$work/page.cpp"
 done
