@@ -176,8 +176,8 @@ void SetupOptions::add_integers_to(CLI::App& command) {
          "for the next update, in 2 bytes a number [stochastic]");
   choice(command, "--error-type", error_type, kErrorTypes,
          "how the gradients of int8 activations are stored; i8, with one scale for the tensor, "
-         "takes a quarter of the memory, changes the results, and takes several times as long on a "
-         "host, as gradients are computed twice by plain kernels [f32]");
+         "takes a quarter of the memory, changes the results, and takes longer, as gradients of "
+         "inputs are computed twice [f32]");
 }
 
 int64_t batch_of(const SetupOptions& options, const Recipe& recipe) {

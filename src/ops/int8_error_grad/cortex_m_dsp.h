@@ -1,5 +1,5 @@
 /* Tiles of micro.h for Cortex-M with single precision, for the target cortex-m-dsp: an instruction
-   multiplies and adds two channels. Results are the same. */
+   multiplies and adds two channels, or eight where there is Helium. Results are the same. */
 #define INT8_ERROR_OWN_TILES
 #include "ops/int8_error_grad/dims.h"
 
@@ -22,7 +22,51 @@
 /* See micro.h. pairs: a multiple of 8, not 0. */
 static INT8_ERROR_DSP_ALONE void int8_error_tile(int32_t* sums, const int16_t* e, const int16_t* w,
                                                  int pairs) {
-#if defined(__ARM_FEATURE_DSP) && defined(__ARM_FP) && __ARM_ARCH_PROFILE == 'M'
+#if defined(__ARM_FEATURE_MVE)
+  register const int16_t* errors __asm__("r1") = e;
+  register const int16_t* weights __asm__("r3") = w;
+  register const int16_t* end __asm__("r5") = e + 4 * pairs;
+  register int32_t* to __asm__("r9") = sums;
+  __asm__ volatile(
+      "ldr r0, [r9]\n"
+      "ldr r2, [r9, #4]\n"
+      "ldr r4, [r9, #8]\n"
+      "ldr r6, [r9, #12]\n"
+      "ldr r8, [r9, %[second]]\n"
+      "ldr r10, [r9, %[second] + 4]\n"
+      "ldr r12, [r9, %[second] + 8]\n"
+      "ldr lr, [r9, %[second] + 12]\n"
+      "1:\n"
+      "vld20.32 {q0, q1}, [r1]\n"
+      "vld21.32 {q0, q1}, [r1]!\n"
+      "vld40.32 {q2, q3, q4, q5}, [r3]\n"
+      "vld41.32 {q2, q3, q4, q5}, [r3]\n"
+      "vld42.32 {q2, q3, q4, q5}, [r3]\n"
+      "vld43.32 {q2, q3, q4, q5}, [r3]!\n"
+      "vmladava.s16 r0, q0, q2\n"
+      "vmladava.s16 r2, q0, q3\n"
+      "vmladava.s16 r4, q0, q4\n"
+      "vmladava.s16 r6, q0, q5\n"
+      "vmladava.s16 r8, q1, q2\n"
+      "vmladava.s16 r10, q1, q3\n"
+      "vmladava.s16 r12, q1, q4\n"
+      "vmladava.s16 lr, q1, q5\n"
+      "cmp r1, r5\n"
+      "bne 1b\n"
+      "str r0, [r9]\n"
+      "str r2, [r9, #4]\n"
+      "str r4, [r9, #8]\n"
+      "str r6, [r9, #12]\n"
+      "str r8, [r9, %[second]]\n"
+      "str r10, [r9, %[second] + 4]\n"
+      "str r12, [r9, %[second] + 8]\n"
+      "str lr, [r9, %[second] + 12]\n"
+      : "+r"(errors), "+r"(weights)
+      : "r"(end), "r"(to), [second] "i"(4 * INT8_ERROR_CHUNK)
+      : "r0", "r2", "r4", "r6", "r8", "r10", "r12", "lr", "s0", "s1", "s2", "s3", "s4", "s5", "s6",
+        "s7", "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15", "s16", "s17", "s18", "s19",
+        "s20", "s21", "s22", "s23", "cc", "memory");
+#elif defined(__ARM_FEATURE_DSP) && defined(__ARM_FP) && __ARM_ARCH_PROFILE == 'M'
   register const int16_t* errors __asm__("r0") = e;
   register const int16_t* weights __asm__("r1") = w;
   register int32_t* to __asm__("r2") = sums;

@@ -181,22 +181,6 @@ static real int8_error_pixels(const int8_error_target* to, const int8_error_sour
   return most;
 }
 
-/* Numbers of a row of a channel with its edge: four results are computed at once. */
-static int int8_error_pitch(const conv_dims* d) { return ((d->w + 3) & ~3) + d->s - 1; }
-
-/* From a row of taps to the next: they are read in pairs, of which the last one may be 0. */
-static int int8_error_tap_step(int s) { return (s + 1) & ~1; }
-
-/* Whether a depthwise channel fits. With a stride, zeros lie between the errors. */
-static int int8_error_has_plane(const conv_dims* d) {
-  const int columns = d->w + d->s - 1, rows = d->h + d->r - 1;
-  return d->groups == d->c && d->groups == d->k && rows * int8_error_pitch(d) <= INT8_ERROR_PLANE &&
-         d->r * int8_error_tap_step(d->s) <= INT8_ERROR_TAPS && d->dilation_h == 1 &&
-         d->dilation_w == 1 && d->pad_top >= 0 && d->pad_top < d->r && d->pad_left >= 0 &&
-         d->pad_left < d->s && d->r - 1 - d->pad_top + (d->p - 1) * d->stride_h < rows &&
-         d->s - 1 - d->pad_left + (d->q - 1) * d->stride_w < columns;
-}
-
 #ifndef INT8_ERROR_OWN_TILES
 #define INT8_ERROR_TAP(tap, x0, x1, x2, x3) \
   {                                         \
@@ -284,11 +268,6 @@ static real int8_error_planes(const int8_error_target* to, const int8_error_sour
     }
   }
   return most;
-}
-
-static int int8_error_is_pixel(const conv_dims* d) {
-  return d->r == 1 && d->s == 1 && d->stride_h == 1 && d->stride_w == 1 && d->groups == 1 &&
-         d->h == d->p && d->w == d->q && d->pad_top == 0 && d->pad_left == 0 && d->c > 1;
 }
 
 static real int8_error_gradients(const int8_error_target* to, const int8_error_source* from,
@@ -414,7 +393,24 @@ static void int8_error_bias_grad_ref(real* dbias, const int8_t* e, const real* s
       if (bits == 0) {
         for (int i = 0; i < count; ++i) block[i] += numbers[i];
       } else {
-        for (int i = 0; i < count; ++i) {
+        int i = 0;
+        if (at % 8 == 0) {
+          const uint8_t* byte = bits + at / 8;
+          for (; i + 8 <= count; i += 8, ++byte) {
+            int32_t* const sums = block + i;
+            const int8_t* const from = numbers + i;
+            const uint32_t all = *byte;
+            if (all & 1) sums[0] += from[0];
+            if (all & 2) sums[1] += from[1];
+            if (all & 4) sums[2] += from[2];
+            if (all & 8) sums[3] += from[3];
+            if (all & 16) sums[4] += from[4];
+            if (all & 32) sums[5] += from[5];
+            if (all & 64) sums[6] += from[6];
+            if (all & 128) sums[7] += from[7];
+          }
+        }
+        for (; i < count; ++i) {
           if ((bits[(at + i) / 8] >> ((at + i) % 8) & 1) != 0) block[i] += numbers[i];
         }
       }

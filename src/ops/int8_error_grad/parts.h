@@ -10,6 +10,28 @@ static int int8_error_count(const conv_dims* d, int c) {
   return rest < INT8_ERROR_CHUNK ? rest : INT8_ERROR_CHUNK;
 }
 
+/* Whether windows are of one pixel. */
+static inline int int8_error_is_pixel(const conv_dims* d) {
+  return d->r == 1 && d->s == 1 && d->stride_h == 1 && d->stride_w == 1 && d->groups == 1 &&
+         d->h == d->p && d->w == d->q && d->pad_top == 0 && d->pad_left == 0 && d->c > 1;
+}
+
+/* Numbers of a row of a channel with its edge: four results are computed at once. */
+static inline int int8_error_pitch(const conv_dims* d) { return ((d->w + 3) & ~3) + d->s - 1; }
+
+/* From a row of taps to the next: they are read in pairs, of which the last one may be 0. */
+static inline int int8_error_tap_step(int s) { return (s + 1) & ~1; }
+
+/* Whether a depthwise channel fits. With a stride, zeros lie between the errors. */
+static inline int int8_error_has_plane(const conv_dims* d) {
+  const int columns = d->w + d->s - 1, rows = d->h + d->r - 1;
+  return d->groups == d->c && d->groups == d->k && rows * int8_error_pitch(d) <= INT8_ERROR_PLANE &&
+         d->r * int8_error_tap_step(d->s) <= INT8_ERROR_TAPS && d->dilation_h == 1 &&
+         d->dilation_w == 1 && d->pad_top >= 0 && d->pad_top < d->r && d->pad_left >= 0 &&
+         d->pad_left < d->s && d->r - 1 - d->pad_top + (d->p - 1) * d->stride_h < rows &&
+         d->s - 1 - d->pad_left + (d->q - 1) * d->stride_w < columns;
+}
+
 /* to[i] += waiting[i] unit, where there is one. */
 static void int8_error_add(real* to, const int8_t* waiting, const real* unit, int n) {
   if (waiting == 0) return;
