@@ -78,7 +78,14 @@ inline WinogradWeightSplit split_winograd_weights(const conv_dims& d, WinogradKi
   const bool strided = kind == WinogradKind::kStrided;  // more values for each tile
   split.block_tiles = !strided && whole_group_in(d) >= 128 && split.tiles >= 64 ? 64 : 32;
   const int64_t images = int64_t{d.n} * (int64_t{d.h} * d.w * d.c + int64_t{d.p} * d.q * d.k);
-  const int64_t most_bytes = kMegabyte + std::min(images * 7 / 4, kMegabyte * 2);
+  int64_t share = std::min(images * 7 / 4, kMegabyte * 2);
+  if (threads > 2) {
+    // The scratch of many threads adds up: beside small tensors it would raise the peak of a step.
+    const int64_t weights = int64_t{9} * d.k * whole_group_in(d);
+    const int64_t sixth = (images + weights) * int64_t{sizeof(float)} / 6;
+    share = std::min(share, std::max(kMegabyte, sixth));
+  }
+  const int64_t most_bytes = kMegabyte + share;
   const int64_t sums = (split.partials - 1) * part_weight_count(d) * int64_t{sizeof(float)};
   WinogradWeightSplit best{};
   double least = 0;
