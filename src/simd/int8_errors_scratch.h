@@ -75,10 +75,10 @@ inline constexpr int kErrorWeightRows = 64;
 inline constexpr int kErrorWeightPixels = 256;
 
 struct ErrorWeightsScratch {
-  int32_t* errors;  // [k, pairs of pixels]
-  int32_t* image;   // [threads, kErrorWeightPixels / 2, kErrorChannels]
-  bool has_edge;    // windows are not of one pixel: the image is copied with what they reach
-  int8_t* padded;   // [n, padded_h, padded_w, c], and some more
+  int8_t* errors;  // [k, pixels, an even number], and some more
+  int32_t* image;  // [threads, kErrorWeightPixels / 2, kErrorChannels]
+  bool has_edge;   // windows are not of one pixel: the image is copied with what they reach
+  int8_t* padded;  // [n, padded_h, padded_w, c], and some more
   int padded_h, padded_w;
   // By channel, of each thread:
   int32_t* own;  // words of a row of e, of rows of x, and sums
@@ -101,7 +101,7 @@ inline void carve_error_weights(Workspace& own, const conv_dims& d, int threads,
     s.own = own.take<int32_t>(threads * s.own_words);
     return;
   }
-  s.errors = own.take<int32_t>(d.k * divide_up(int64_t{d.n} * d.p * d.q, 2));
+  s.errors = own.take<int8_t>(d.k * round_up(int64_t{d.n} * d.p * d.q, 2) + 64);
   s.image = own.take<int32_t>(int64_t{threads} * kErrorWeightPixels / 2 * kErrorChannels);
   s.has_edge = !is_error_pixel(d);
   s.padded_h = (d.p - 1) * d.stride_h + (d.r - 1) * d.dilation_h + 1;

@@ -33,25 +33,24 @@ class ErrorWeights {
         group_k_(d.k / d.groups),
         width_(d.r * d.s * group_c_),
         pixels_(int64_t{d.n} * d.p * d.q),
-        pairs_(divide_up(pixels_, 2)) {}
+        row_(round_up(pixels_, 2)) {}
 
   void pack(const Int8Error& error, parallel::ThreadPool& pool) const {
     constexpr int64_t kPixels = 64;
     pool.run(divide_up(pixels_, kPixels), [&](int64_t task) HWY_ATTR {
       const int64_t end = std::min(pixels_, (task + 1) * kPixels);
       const I32 d;
-      HWY_ALIGN int32_t words[kErrorChannels];
-      for (int64_t pixel = task * kPixels; pixel < end; pixel += 2) {
+      HWY_ALIGN int32_t numbers[kErrorChannels];
+      for (int64_t pixel = task * kPixels; pixel < end; ++pixel) {
         for (int k = 0; k < d_.k; k += lanes()) {
           const int n = std::min(lanes(), d_.k - k);
-          const int64_t at = pixel * d_.k + k;
-          const VecI low = load_errors(error, at, n, pixels_ * d_.k);
-          const VecI high =
-              pixel + 1 < pixels_ ? load_errors(error, at + d_.k, n, pixels_ * d_.k) : hn::Zero(d);
-          hn::Store(joined_words(low, high), d, words);
-          for (int i = 0; i < n; ++i) s_.errors[(k + i) * pairs_ + pixel / 2] = words[i];
+          hn::Store(load_errors(error, pixel * d_.k + k, n, pixels_ * d_.k), d, numbers);
+          int8_t* const to = s_.errors + k * row_ + pixel;
+          for (int i = 0; i < n; ++i) to[i * row_] = static_cast<int8_t>(numbers[i]);
         }
       }
+      if (end != pixels_ || pixels_ == row_) return;
+      for (int k = 0; k < d_.k; ++k) s_.errors[k * row_ + pixels_] = 0;
     });
   }
 
@@ -95,7 +94,7 @@ class ErrorWeights {
       pack_image(image, runs, pixel, n, std::min(2 * lanes(), width_ - block));
       for (int i = 0; i < count; i += kErrorWeightTile) {
         add_products(sums + i * 2 * lanes(), image, k + i, std::min(kErrorWeightTile, count - i),
-                     pixel / 2, (n + 1) / 2);
+                     pixel, (n + 1) / 2);
       }
     }
     if (is_long) spill(sums, whole, kSums);
@@ -198,14 +197,23 @@ class ErrorWeights {
     }
   }
 
-  HWY_INLINE void add_products(int32_t* sums, const int32_t* image, int k, int rows, int64_t pair,
+  HWY_INLINE void add_products(int32_t* sums, const int32_t* image, int k, int rows, int64_t pixel,
                                int count) const {
     const I32 d;
     VecI all[kErrorWeightTile][2];
-    const int32_t* errors[kErrorWeightTile];
+    HWY_ALIGN int32_t errors[kErrorWeightTile][kErrorWeightPixels / 2];
+    const hn::ScalableTag<int16_t> d16;
+    const hn::Rebind<int8_t, decltype(d16)> d8;
+    const auto step = static_cast<int>(hn::Lanes(d16));
+    for (int i = 0; i < kErrorWeightTile; ++i) {
+      const int8_t* const from = s_.errors + (k + std::min(i, rows - 1)) * row_ + pixel;
+      auto* const to = reinterpret_cast<int16_t*>(errors[i]);
+      for (int p = 0; p < 2 * count; p += step) {
+        hn::Store(hn::PromoteTo(d16, hn::LoadU(d8, from + p)), d16, to + p);
+      }
+    }
     THIMBLE_UNROLL
     for (int i = 0; i < kErrorWeightTile; ++i) {
-      errors[i] = s_.errors + (k + std::min(i, rows - 1)) * pairs_ + pair;
       all[i][0] = hn::Zero(d);
       all[i][1] = hn::Zero(d);
     }
@@ -232,7 +240,8 @@ class ErrorWeights {
   int32_t zero_;
   int group_c_, group_k_;
   int width_;  // numbers of a window
-  int64_t pixels_, pairs_;
+  int64_t pixels_;
+  int64_t row_;  // from the errors of a channel to the next
 };
 
 }  // namespace thimble::simd::HWY_NAMESPACE
