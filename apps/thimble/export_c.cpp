@@ -48,7 +48,7 @@ int64_t ram_bytes(const emit::Sizes& sizes) { return sizes.arena_bytes + sizes.s
 void write_files(const emit::Sources& sources, const std::string& folder) {
   io::make_directories(folder);
   for (const auto& [name, text] : sources.files) {
-    io::AtomicFile file(folder + "/" + name);
+    io::AtomicFile file(fmt::format("{}/{}", folder, name));
     file.write(text);
     file.commit();
   }

@@ -170,7 +170,7 @@ std::vector<std::vector<TypeSet>> type_rows(const OpDef& op) {
   for (const TypedKernels& kernels : op.kernels.typed) {
     std::vector<TypeSet> row;
     for (size_t i = 0; i < count; ++i) {
-      row.push_back(kernels.inputs[std::min(i, kernels.inputs.size() - 1)]);
+      row.emplace_back(kernels.inputs[std::min(i, kernels.inputs.size() - 1)]);
     }
     rows.push_back(std::move(row));
   }

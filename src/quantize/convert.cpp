@@ -317,7 +317,7 @@ class Conversion {
     std::vector<Value> built;
     try {
       std::vector<Value> inputs;
-      const std::string reason = inputs_of(node, inputs);
+      std::string reason = inputs_of(node, inputs);
       if (!reason.empty()) return reason;
       const ActivationScale chosen = scale == scales_.end() ? ActivationScale() : scale->second;
       built = rule.build({*node.op, node.attrs, inputs, static_cast<double>(chosen.scale),

@@ -117,7 +117,7 @@ void rotate_pairs_of(Op& op) {
   sizes[1] = steps;
   sizes.back() = width;
   auto& builder = op.builder();
-  const auto times = [&](int left, std::vector<float> right) {
+  const auto times = [&](int left, const std::vector<float>& right) {
     const int y = op.between(x);
     op.add(18, 1, op.options(BuiltinOptions_MulOptions, CreateMulOptions(builder)),
            {left, op.floats(right, Shape(sizes))}, {y});
@@ -127,8 +127,8 @@ void rotate_pairs_of(Op& op) {
   op.add(36, 1,
          op.options(BuiltinOptions_GatherOptions, CreateGatherOptions(builder, x.rank() - 1)),
          {op.input(0), op.numbers(partners)}, {swapped});
-  const int kept = times(op.input(0), std::move(cosines));
-  const int added = times(swapped, std::move(sines));
+  const int kept = times(op.input(0), cosines);
+  const int added = times(swapped, sines);
   op.add(0, 1, op.options(BuiltinOptions_AddOptions, CreateAddOptions(builder)), {kept, added},
          {op.output()});
 }

@@ -1,5 +1,6 @@
 #include "ops/families/indexed/indexed.h"
 
+#include "ops/families/move/copy.h"
 #include "ops/families/move/strided.h"
 #include "ops/families/reduction/axes.h"
 
