@@ -19,7 +19,8 @@
   "smlad r10, lr, r2, r10\n" \
   "smlad r11, lr, r3, r11\n"
 
-/* See micro.h. pairs: a multiple of 8, not 0. */
+/* See micro.h. pairs: a multiple of 8, not 0. e, w: aligned to four bytes, which ldrd and vld2x.32
+   want. */
 static INT8_ERROR_DSP_ALONE void int8_error_tile(int32_t* sums, const int16_t* e, const int16_t* w,
                                                  int pairs) {
 #if defined(__ARM_FEATURE_MVE)
@@ -106,6 +107,7 @@ static INT8_ERROR_DSP_ALONE void int8_error_tile(int32_t* sums, const int16_t* e
 #endif
 }
 
+/* See micro.h. to: aligned to four bytes, which strd wants. */
 static INT8_ERROR_DSP_ALONE void int8_error_widen(int16_t* to, const int8_t* w, int step, int n) {
 #if defined(__ARM_FEATURE_DSP) && defined(__ARM_FP) && __ARM_ARCH_PROFILE == 'M'
   if (n > 0) {

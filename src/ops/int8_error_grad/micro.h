@@ -18,9 +18,20 @@ typedef union int8_error_strip_sums {
   real v[INT8_ERROR_STRIP * INT8_ERROR_CHUNK];
 } int8_error_strip_sums;
 
+/* What tiles read and int8_error_widen writes: words of two numbers, aligned to four bytes. */
+typedef union int8_error_strip_cells {
+  int16_t cells[INT8_ERROR_STRIP * INT8_ERROR_DEPTH];
+  int32_t aligned;
+} int8_error_strip_cells;
+typedef union int8_error_tile_cells {
+  int16_t cells[4 * INT8_ERROR_DEPTH];
+  int32_t aligned;
+} int8_error_tile_cells;
+
 #ifndef INT8_ERROR_OWN_TILES /* cortex_m_dsp.h has its own */
 /* sums[i,c] += the sum over pairs of channels k of e[i,k] w[k,c], for two pixels and four channels.
-   e: [pairs, pixels, 2], w: [pairs, channels, 2], sums: rows of INT8_ERROR_CHUNK. They wrap. */
+   e: [pairs, pixels, 2], w: [pairs, channels, 2], both aligned to four bytes, sums: rows of
+   INT8_ERROR_CHUNK. They wrap. */
 static void int8_error_tile(int32_t* sums, const int16_t* e, const int16_t* w, int pairs) {
   for (int i = 0; i < 2; ++i, e += 2, sums += INT8_ERROR_CHUNK) {
     const int16_t* from = w;
@@ -40,8 +51,8 @@ static void int8_error_tile(int32_t* sums, const int16_t* e, const int16_t* w, i
   }
 }
 
-/* The weights of four channels c for an even number of channels k. to: [n/2, 4, 2], w: the first,
-   step: from a k to the next. */
+/* The weights of four channels c for an even number of channels k. to: [n/2, 4, 2], aligned to four
+   bytes, w: the first, step: from a k to the next. */
 static void int8_error_widen(int16_t* to, const int8_t* w, int step, int n) {
   for (; n > 0; n -= 2, to += 8, w += 2 * (ptrdiff_t)step) {
     for (int c = 0; c < 4; ++c) {
@@ -114,13 +125,13 @@ static real int8_error_strip_of_pixels(const int8_error_target* to, real most,
                                        int count) {
   const real unit = int8_error_folded_unit(from->unit, from->most);
   int8_error_strip_sums all;
-  int16_t errors[INT8_ERROR_STRIP * INT8_ERROR_DEPTH];
-  int16_t weights[4 * INT8_ERROR_DEPTH];
+  int8_error_strip_cells errors;
+  int8_error_tile_cells weights;
   int16_t multipliers[INT8_ERROR_DEPTH];
   uint32_t sizes[INT8_ERROR_STRIP] = {0};
   const int tiled = count & ~3;
   memset(all.sums, 0, sizeof all.sums);
-  memset(errors, 0, sizeof errors);
+  memset(errors.cells, 0, sizeof errors.cells);
   for (int k = 0; k < d->k; k += INT8_ERROR_DEPTH) {
     const int n = d->k - k < INT8_ERROR_DEPTH ? d->k - k : INT8_ERROR_DEPTH;
     const int padded = (n + INT8_ERROR_ROUND - 1) / INT8_ERROR_ROUND * INT8_ERROR_ROUND;
@@ -129,24 +140,26 @@ static real int8_error_strip_of_pixels(const int8_error_target* to, real most,
                            from->factor_step, from->most, n);
     for (int i = 0; i < pixels; ++i) {
       const ptrdiff_t at = (ptrdiff_t)(first + i) * d->k + k;
-      int16_t* const pair = errors + (i & ~1) * INT8_ERROR_DEPTH + (i & 1) * 2;
+      int16_t* const pair = errors.cells + (i & ~1) * INT8_ERROR_DEPTH + (i & 1) * 2;
       int8_error_fold(pair, from, at, multipliers, n, padded);
       if (d->k > INT8_ERROR_PRODUCTS) sizes[i] += int8_error_sizes(pair, padded);
     }
     for (int i = 0; i < tiled; i += 4) {
-      int8_error_widen(weights, rows + i, d->c, n & ~1);
-      memset(weights + 4 * (n & ~1), 0, sizeof *weights * (size_t)(4 * (padded - (n & ~1))));
+      int8_error_widen(weights.cells, rows + i, d->c, n & ~1);
+      memset(weights.cells + 4 * (n & ~1), 0,
+             sizeof *weights.cells * (size_t)(4 * (padded - (n & ~1))));
       if ((n & 1) != 0) {
-        for (int j = 0; j < 4; ++j) weights[4 * (n - 1) + 2 * j] = rows[(n - 1) * d->c + i + j];
+        for (int j = 0; j < 4; ++j)
+          weights.cells[4 * (n - 1) + 2 * j] = rows[(n - 1) * d->c + i + j];
       }
       for (int p = 0; p < pixels; p += 2) {
-        int8_error_tile(all.sums + p * INT8_ERROR_CHUNK + i, errors + p * INT8_ERROR_DEPTH, weights,
-                        padded / 2);
+        int8_error_tile(all.sums + p * INT8_ERROR_CHUNK + i, errors.cells + p * INT8_ERROR_DEPTH,
+                        weights.cells, padded / 2);
       }
     }
     for (int i = tiled; i < count; ++i) {
       for (int p = 0; p < pixels; ++p) {
-        const int16_t* const e = errors + (p & ~1) * INT8_ERROR_DEPTH + (p & 1) * 2;
+        const int16_t* const e = errors.cells + (p & ~1) * INT8_ERROR_DEPTH + (p & 1) * 2;
         uint32_t sum = (uint32_t)all.sums[p * INT8_ERROR_CHUNK + i];
         for (int j = 0; j < n; ++j) {
           sum += (uint32_t)(e[(j & ~1) * 2 + (j & 1)] * rows[(ptrdiff_t)j * d->c + i]);
@@ -323,30 +336,31 @@ static void int8_error_weights_of(real* dw, const int8_t* x, const int8_error_so
   const conv_dims* const d = &dims->conv;
   const int pixels = d->n * d->h * d->w;
   int32_t sums[INT8_ERROR_STRIP * INT8_ERROR_CHUNK];
-  int16_t errors[INT8_ERROR_STRIP * INT8_ERROR_DEPTH];
-  int16_t numbers[4 * INT8_ERROR_DEPTH];
+  int8_error_strip_cells errors;
+  int8_error_tile_cells numbers;
   int32_t totals[INT8_ERROR_STRIP] = {0};
   memset(sums, 0, sizeof sums);
-  memset(errors, 0, sizeof errors);
+  memset(errors.cells, 0, sizeof errors.cells);
   for (int first = 0; first < pixels; first += INT8_ERROR_DEPTH) {
     const int n = pixels - first < INT8_ERROR_DEPTH ? pixels - first : INT8_ERROR_DEPTH;
     const int padded = (n + INT8_ERROR_ROUND - 1) / INT8_ERROR_ROUND * INT8_ERROR_ROUND;
     const int8_t* const image = x + (ptrdiff_t)first * d->c + c;
     for (int i = 0; i < padded; i += 2) {
-      int8_error_pair(errors + 2 * i, totals, from, (ptrdiff_t)(first + i) * d->k + k, d->k, n - i,
-                      rows);
+      int8_error_pair(errors.cells + 2 * i, totals, from, (ptrdiff_t)(first + i) * d->k + k, d->k,
+                      n - i, rows);
     }
     for (int i = 0; i < count; i += 4) {
-      int8_error_widen(numbers, image + i, d->c, n & ~1);
-      memset(numbers + 4 * (n & ~1), 0, sizeof *numbers * (size_t)(4 * (padded - (n & ~1))));
+      int8_error_widen(numbers.cells, image + i, d->c, n & ~1);
+      memset(numbers.cells + 4 * (n & ~1), 0,
+             sizeof *numbers.cells * (size_t)(4 * (padded - (n & ~1))));
       if ((n & 1) != 0) {
         for (int j = 0; j < 4; ++j) {
-          numbers[4 * (n - 1) + 2 * j] = image[(ptrdiff_t)(n - 1) * d->c + i + j];
+          numbers.cells[4 * (n - 1) + 2 * j] = image[(ptrdiff_t)(n - 1) * d->c + i + j];
         }
       }
       for (int j = 0; j < rows; j += 2) {
-        int8_error_tile(sums + j * INT8_ERROR_CHUNK + i, errors + j * INT8_ERROR_DEPTH, numbers,
-                        padded / 2);
+        int8_error_tile(sums + j * INT8_ERROR_CHUNK + i, errors.cells + j * INT8_ERROR_DEPTH,
+                        numbers.cells, padded / 2);
       }
     }
   }
