@@ -203,15 +203,19 @@ class DepthwiseErrorWeights {
         for (ready = std::max(ready, top); ready < end; ++ready) {
           pack_image(image + (ready % s_.rows) * s_.image_words, (n * d_.h + ready) * d_.w, c);
         }
-        for (int r = 0; r < d_.r; ++r) {
-          const int h = top + r * d_.dilation_h;
-          if (h < 0 || h >= d_.h) continue;
-          add_row(sums + r * d_.s * 2 * lanes(), errors, image + (h % s_.rows) * s_.image_words);
-        }
-        pixels += d_.q;
-        if (pixels + d_.q > kErrorPixels) {
-          spill(sums, whole, count);
-          pixels = 0;
+        for (int64_t q = 0; q < d_.q; q += kErrorPixels) {
+          const int64_t q_end = std::min<int64_t>(d_.q, q + kErrorPixels);
+          if (pixels + q_end - q > kErrorPixels) {
+            spill(sums, whole, count);
+            pixels = 0;
+          }
+          pixels += q_end - q;
+          for (int r = 0; r < d_.r; ++r) {
+            const int h = top + r * d_.dilation_h;
+            if (h < 0 || h >= d_.h) continue;
+            add_row(sums + r * d_.s * 2 * lanes(), errors, image + (h % s_.rows) * s_.image_words,
+                    q, q_end);
+          }
         }
       }
     }
@@ -270,17 +274,18 @@ class DepthwiseErrorWeights {
     }
   }
 
-  // Adds a row of e to a row of the window, some taps at a time.
-  HWY_INLINE void add_row(int32_t* sums, const int32_t* errors, const int32_t* image) const {
+  // Adds the columns [q, end) of a row of e to a row of the window, some taps at a time. q: even.
+  HWY_INLINE void add_row(int32_t* sums, const int32_t* errors, const int32_t* image, int64_t q,
+                          int64_t end) const {
     int s = 0;
-    for (; s + 4 <= d_.s; s += 4) add_taps<4>(sums, errors, image, s);
-    for (; s + 2 <= d_.s; s += 2) add_taps<2>(sums, errors, image, s);
-    for (; s < d_.s; ++s) add_taps<1>(sums, errors, image, s);
+    for (; s + 4 <= d_.s; s += 4) add_taps<4>(sums, errors, image, s, q, end);
+    for (; s + 2 <= d_.s; s += 2) add_taps<2>(sums, errors, image, s, q, end);
+    for (; s < d_.s; ++s) add_taps<1>(sums, errors, image, s, q, end);
   }
 
   template <int kTaps>
-  HWY_INLINE void add_taps(int32_t* sums, const int32_t* errors, const int32_t* image,
-                           int s) const {
+  HWY_INLINE void add_taps(int32_t* sums, const int32_t* errors, const int32_t* image, int s,
+                           int64_t q, int64_t end) const {
     const I32 d;
     const int block = 2 * lanes();
     VecI all[kTaps][2];
@@ -289,13 +294,12 @@ class DepthwiseErrorWeights {
       all[t][0] = hn::Load(d, sums + (s + t) * block);
       all[t][1] = hn::Load(d, sums + (s + t) * block + lanes());
     }
-    for (int q = 0; q < d_.q; q += 2) {
+    for (; q < end; q += 2) {
       const VecI e0 = hn::Load(d, errors + q * lanes());
       const VecI e1 = hn::Load(d, errors + (q + 1) * lanes());
       THIMBLE_UNROLL
       for (int t = 0; t < kTaps; ++t) {
-        const int32_t* const x =
-            image + (int64_t{q} * d_.stride_w + int64_t{s + t} * d_.dilation_w) * block;
+        const int32_t* const x = image + (q * d_.stride_w + int64_t{s + t} * d_.dilation_w) * block;
         all[t][0] = Words::dot(all[t][0], e0, hn::Load(d, x));
         all[t][1] = Words::dot(all[t][1], e1, hn::Load(d, x + lanes()));
       }

@@ -38,7 +38,7 @@ class ErrorInputs {
   void pack(const Int8Error& error, const int16_t* multipliers, const int8_t* w,
             parallel::ThreadPool& pool) const {
     for (int k = 0; k < d_.k; ++k) s_.multipliers[k] = static_cast<uint16_t>(multipliers[k]);
-    for (int64_t k = d_.k; k < round_up(d_.k, kErrorChannels); ++k) s_.multipliers[k] = 0;
+    for (int64_t k = d_.k; k < error_multipliers(d_); ++k) s_.multipliers[k] = 0;
     const int64_t step = std::max<int64_t>(1, 4096 / std::max(d_.k, 1));
     pool.run(divide_up(pixels_, step), [&](int64_t task) HWY_ATTR {
       const int64_t end = std::min(pixels_, (task + 1) * step);

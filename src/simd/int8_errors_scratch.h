@@ -28,16 +28,21 @@ inline constexpr int64_t kErrorElements = 16384;
 
 struct ErrorInputsScratch {
   int32_t* largest;      // [tasks]
-  int32_t* multipliers;  // [k, padded]
+  int32_t* multipliers;  // [k], and zeros: of each group, whole vectors are read
   int32_t* errors;       // [groups, pixels of e and one of zeros, pairs of k]
   int32_t* weights;      // [groups, taps, pairs of k, padded c]
   // By channel:
-  int32_t* taps;   // [blocks of channels, r, s + 1, kErrorChannels]
+  int32_t* taps;   // [blocks of channels, r, s, kErrorChannels]
   int32_t* words;  // [threads, rows, q + 1, kErrorChannels], and zeros
   int64_t worker_words;
   int band;  // rows of dx that a task computes
   int rows;  // of e that they read, at most
 };
+
+// Numbers of `multipliers`.
+constexpr int64_t error_multipliers(const conv_dims& d) {
+  return round_up(d.k, kErrorChannels) + kErrorChannels;
+}
 
 // A task of kErrorInputPixels pixels, or of a row.
 inline constexpr int kErrorInputPixels = 64;
@@ -63,7 +68,7 @@ inline void carve_error_inputs(Workspace& own, const conv_dims& d, int threads,
   const int64_t tasks =
       is_error_pixel(d) ? divide_up(pixels, kErrorInputPixels) : int64_t{d.n} * d.h;
   s.largest = own.take<int32_t>(tasks * d.groups);
-  s.multipliers = own.take<int32_t>(round_up(d.k, kErrorChannels));
+  s.multipliers = own.take<int32_t>(error_multipliers(d));
   s.errors = own.take<int32_t>(d.groups * (int64_t{d.n} * d.p * d.q + 1) * pairs);
   s.weights = own.take<int32_t>(d.groups * int64_t{d.r} * d.s * pairs *
                                 round_up(d.c / d.groups, kErrorChannels));

@@ -101,6 +101,12 @@ inline std::vector<Layer> layers() {
        .weight = {20, 5, 5, 3},
        .y = {3, 8, 8, 20},
        .stride = 2},
+      {.name = "groups_of_two",
+       .x = {1, 6, 5, 32},
+       .weight = {32, 3, 3, 2},
+       .y = {1, 6, 5, 32},
+       .padding = 1,
+       .groups = 16},
       {.name = "empty_batch", .x = {0, 4, 4, 3}, .weight = {6, 1, 1, 3}, .y = {0, 4, 4, 6}},
   };
 }

@@ -33,6 +33,8 @@ typedef struct int8_error_dims {
 #define INT8_ERROR_ROWS 65536
 /* Products with weights that fit int32: 514 * 32640 * 128 < 2^31. */
 #define INT8_ERROR_PRODUCTS 512
+/* Taps of a depthwise window whose products with errors fit int32: 131071 * 128 * 128 < 2^31. */
+#define INT8_ERROR_WINDOW 131071
 /* What stands for the largest factor, which 7 bits are then taken from: 128 * 32640 / 2^7 is an
    int16. */
 #define INT8_ERROR_MULTIPLIER 32640

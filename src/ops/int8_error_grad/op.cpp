@@ -108,10 +108,20 @@ void scale_factors(float* units, const float* scale, const float* factors, int n
   for (int i = 0; i < n; ++i) units[i] = *scale * factors[i * step];
 }
 
+// Whether the fast kernel's sums of a channel, which are int32, may overflow.
+bool has_huge_window(const conv_dims& d) {
+  return simd::int8_errors_by_channel(d) && int64_t{d.r} * d.s > INT8_ERROR_WINDOW;
+}
+
 void fast_input_grad(int8_t* dx, float* dx_scale, const int8_t* e, const float* scale,
                      const float* factors, const int8_t* w, const uint8_t* bits,
                      const int8_t* waiting, const float* waiting_scale, void* workspace,
                      const int8_error_conv_dims* d, parallel::ThreadPool& pool) {
+  if (has_huge_window(d->conv)) {
+    f32::int8_error_input_grad_ref(dx, dx_scale, e, scale, factors, w, bits, waiting, waiting_scale,
+                                   d);
+    return;
+  }
   simd::Workspace own(workspace);
   const FastFactors fast = carve_factors(own, d->conv);
   if (simd::int8_errors_by_channel(d->conv)) {

@@ -25,7 +25,9 @@ static inline int int8_error_tap_step(int s) { return (s + 1) & ~1; }
 /* Whether a depthwise channel fits. With a stride, zeros lie between the errors. */
 static inline int int8_error_has_plane(const conv_dims* d) {
   const int columns = d->w + d->s - 1, rows = d->h + d->r - 1;
-  return d->groups == d->c && d->groups == d->k && rows * int8_error_pitch(d) <= INT8_ERROR_PLANE &&
+  const int pitch = int8_error_pitch(d);
+  if (rows > INT8_ERROR_PLANE || pitch > INT8_ERROR_PLANE) return 0; /* their product may be huge */
+  return d->groups == d->c && d->groups == d->k && rows * pitch <= INT8_ERROR_PLANE &&
          d->r * int8_error_tap_step(d->s) <= INT8_ERROR_TAPS && d->dilation_h == 1 &&
          d->dilation_w == 1 && d->pad_top >= 0 && d->pad_top < d->r && d->pad_left >= 0 &&
          d->pad_left < d->s && d->r - 1 - d->pad_top + (d->p - 1) * d->stride_h < rows &&
