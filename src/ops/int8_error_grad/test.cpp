@@ -12,6 +12,7 @@
 #include <cstring>
 #include <random>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -24,7 +25,7 @@
 namespace thimble::test::int8_error_grad_test {
 namespace {
 
-// As C code for microcontrollers has it, beside the reference.
+// As C code for microcontrollers and for Cortex-M has it, beside the reference.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
 #undef ERROR_INT8_OWN_ROUNDING
@@ -36,76 +37,12 @@ namespace micro {
 using real = float;
 #include "ops/int8_error_grad/micro.h"
 }  // namespace micro
+namespace dsp {
+using real = float;
+#include "ops/int8_error_grad/cortex_m_dsp.h"
+}  // namespace dsp
+#undef INT8_ERROR_OWN_TILES
 #pragma GCC diagnostic pop
-TensorSpec error_spec(const Shape& shape) {
-  return {.shape = shape, .dtype = DType::i8, .low = -127.0, .high = 127.0};
-}
-TensorSpec scale_spec() { return {.shape = {}, .low = 0.01, .high = 0.1}; }
-TensorSpec bits_spec(const Shape& shape) { return {.shape = shape, .dtype = DType::boolean}; }
-TensorSpec none() { return {.absent = true}; }
-
-std::vector<OpCase> input_cases() {
-  std::vector<OpCase> cases;
-  for (const Layer& l : layers()) {
-    cases.push_back({l.name,
-                     {error_spec(l.y),
-                      scale_spec(),
-                      {.shape = factors_of(l)},
-                      weight_spec(l.weight),
-                      l.has_bits ? bits_spec(l.y) : none(),
-                      l.has_waiting ? error_spec(l.x) : none(),
-                      l.has_waiting ? scale_spec() : none()},
-                     ir::Attrs::of(input_attrs(l)),
-                     {l.x, {}}});
-  }
-  return cases;
-}
-
-std::vector<OpCase> weight_cases() {
-  std::vector<OpCase> cases;
-  for (const Layer& l : layers()) {
-    cases.push_back({l.name,
-                     {int8_spec(l.x, {.scales = {0.1F}, .zero_points = {-3}}),
-                      error_spec(l.y),
-                      scale_spec(),
-                      {.shape = factors_of(l)},
-                      l.has_bits ? bits_spec(l.y) : none()},
-                     ir::Attrs::of(weight_attrs(l)),
-                     {l.weight}});
-  }
-  return cases;
-}
-
-// Random inputs of a case.
-std::vector<Tensor> drawn(const OpCase& test, std::mt19937& random) {
-  std::vector<Tensor> all;
-  for (const TensorSpec& spec : test.inputs) {
-    const auto n = static_cast<size_t>(spec.shape.elements());
-    if (spec.absent) {
-      all.push_back({.absent = true});
-    } else if (spec.dtype == DType::boolean) {
-      Tensor bits{{DType::boolean, spec.shape}, ir::Bytes((n + 7) / 8)};
-      for (std::byte& byte : bits.bytes) {
-        byte = static_cast<std::byte>(random() % 3 == 0 ? 255 : random());
-      }
-      all.push_back(bits);
-    } else if (spec.dtype == DType::i8) {
-      std::vector<int8_t> numbers = random_int8(spec.shape.elements(), random);
-      for (int8_t& v : numbers) v = random() % 4 == 0 ? 0 : std::max<int8_t>(v, -127);
-      Tensor made = tensor(DType::i8, spec.shape, numbers);
-      if (!spec.quantization.scales.empty()) {
-        made = quantized_tensor(DType::i8, spec.shape, numbers, spec.quantization);
-      }
-      all.push_back(made);
-    } else {
-      std::uniform_real_distribution<float> uniform(0.01F, 1.0F);
-      std::vector<float> numbers(n);
-      for (float& v : numbers) v = uniform(random);
-      all.push_back(tensor(spec.shape, numbers));
-    }
-  }
-  return all;
-}
 
 // What the tests compute by themselves, in integers, from the numbers of a case.
 struct Numbers {
@@ -159,6 +96,7 @@ std::vector<ir::Bytes> stored(const Shape& shape, const std::vector<float>& numb
 }
 
 constexpr Kernel kKernels[] = {Kernel::reference, Kernel::fast};
+const char* name_of(Kernel kernel) { return kernel == Kernel::fast ? ", fast" : ", reference"; }
 
 std::vector<OpCase> scale_cases() {
   const Shape some{2, 5, 70};
@@ -179,7 +117,8 @@ std::vector<OpCase> bias_cases() {
            {error_spec(some), scale_spec(), {.shape = {9}}, bits_spec(some)},
            {},
            {{9}}},
-          {"one_factor", {error_spec({3, 4}), scale_spec(), {.shape = {1}}}, {}, {{4}}}};
+          {"one_factor", {error_spec({3, 4}), scale_spec(), {.shape = {1}}}, {}, {{4}}},
+          {"65537_rows", {error_spec({1, 1, 65537, 1}), scale_spec(), {.shape = {1}}}, {}, {{1}}}};
 }
 
 }  // namespace
@@ -189,7 +128,7 @@ THIMBLE_OP_CASES(int8_error_input_grad) {
   const TensorSpec w = weight_spec({3, 1, 1, 5});
   const ir::Attrs attrs = ir::Attrs::of(Conv2dInputGradAttrs{.size = {2, 2}});
   const TensorSpec factors{.shape = {3}};
-  return {.cases = input_cases(),
+  return {.cases = input_cases(layers()),
           .rejects = {{"two_factors",
                        {e, scale_spec(), {.shape = {2}}, w},
                        attrs,
@@ -213,7 +152,7 @@ THIMBLE_OP_CASES(int8_error_input_grad) {
 }
 
 THIMBLE_OP_CASES(int8_error_weight_grad) {
-  return {.cases = weight_cases(),
+  return {.cases = weight_cases(layers()),
           .rejects = {{"two_scales",
                        {int8_spec({1, 2, 2, 5}, {.scales = {0.02F}}),
                         error_spec({1, 2, 2, 3}),
@@ -243,60 +182,98 @@ THIMBLE_OP_CASES(int8_error_scale) {
                        "of the shape of dx"}}};
 }
 
+void expect_input_grad(const Layer& l, const OpCase& test, const std::vector<Tensor>& in) {
+  const Numbers error(in[0], in[1], in[2], in[4]);
+  const std::vector<int8_t> w = Numbers::elements<int8_t>(in[3]);
+  const bool is_depthwise = l.groups == l.x[3] && l.groups == l.y[3];
+  std::vector<int64_t> sums(static_cast<size_t>(l.x.elements()));
+  std::vector<double> real(sums.size());  // with factors as they are
+  std::vector<double> bounds(sums.size());
+  for_each_product(l, [&](size_t e, size_t x, size_t at) {
+    sums[x] += (is_depthwise ? error.errors[e] : error.folded(e)) * w[at];
+    const double scaled = double{error.scale} * w[at];
+    real[x] += scaled * error.errors[e] * double{error.factor(e % error.channels)};
+    // Half a unit of an int16, and what rounding the factor does.
+    bounds[x] += std::abs(scaled) * double{error.most()} / 255;
+  });
+  std::vector<float> v(sums.size());
+  for (size_t x = 0; x < v.size(); ++x) {
+    const float unit = is_depthwise ? error.scale * error.factor(x % error.channels)
+                                    : error.scale * (error.most() * 128 / 32640);
+    v[x] = static_cast<float>(sums[x]) * unit;
+    ASSERT_NEAR(double{v[x]}, real[x], bounds[x] + 1e-5 * std::abs(real[x])) << l.name;
+  }
+  const std::vector<ir::Bytes> wanted = stored(l.x, v, in[5], in[6]);
+  for (const Kernel kernel : kKernels) {
+    EXPECT_EQ(run_op("int8_error_input_grad", test.attrs, in, kernel), wanted)
+        << l.name << name_of(kernel);
+  }
+}
+
+void expect_weight_grad(const Layer& l, const OpCase& test, const std::vector<Tensor>& in) {
+  const Numbers error(in[1], in[2], in[3], in[4]);
+  const std::vector<int8_t> numbers = Numbers::elements<int8_t>(in[0]);
+  std::vector<int64_t> sums(static_cast<size_t>(l.weight.elements()));
+  for_each_product(l, [&](size_t e, size_t x, size_t at) {
+    sums[at] += int64_t{error.errors[e]} * (numbers[x] - l.zero_point);
+  });
+  std::vector<float> dw(sums.size());
+  const size_t of_channel = sums.size() / error.channels;
+  for (size_t k = 0; k < dw.size(); ++k) {
+    dw[k] = static_cast<float>(sums[k]) * (error.scale * error.factor(k / of_channel));
+  }
+  const std::vector<ir::Bytes> wanted{tensor(l.weight, dw).bytes};
+  for (const Kernel kernel : kKernels) {
+    EXPECT_EQ(run_op("int8_error_weight_grad", test.attrs, in, kernel), wanted)
+        << l.name << name_of(kernel);
+  }
+}
+
 TEST(int8_error_grad, of_inputs_is_the_exact_sum_of_integers_and_its_rounding) {
   std::mt19937 random(1);
-  const std::vector<OpCase> cases = input_cases();
+  const std::vector<OpCase> cases = input_cases(layers());
   for (size_t i = 0; i < cases.size(); ++i) {
-    const Layer l = layers()[i];
-    const std::vector<Tensor> in = drawn(cases[i], random);
-    const Numbers error(in[0], in[1], in[2], in[4]);
-    const std::vector<int8_t> w = Numbers::elements<int8_t>(in[3]);
-    const bool is_depthwise = l.groups == l.x[3] && l.groups == l.y[3];
-    std::vector<int64_t> sums(static_cast<size_t>(l.x.elements()));
-    std::vector<double> real(sums.size());  // with factors as they are
-    std::vector<double> bounds(sums.size());
-    for_each_product(l, [&](size_t e, size_t x, size_t at) {
-      sums[x] += (is_depthwise ? error.errors[e] : error.folded(e)) * w[at];
-      const double scaled = double{error.scale} * w[at];
-      real[x] += scaled * error.errors[e] * double{error.factor(e % error.channels)};
-      // Half a unit of an int16, and what rounding the factor does.
-      bounds[x] += std::abs(scaled) * double{error.most()} / 255;
-    });
-    std::vector<float> v(sums.size());
-    for (size_t x = 0; x < v.size(); ++x) {
-      const float unit = is_depthwise ? error.scale * error.factor(x % error.channels)
-                                      : error.scale * (error.most() * 128 / 32640);
-      v[x] = static_cast<float>(sums[x]) * unit;
-      EXPECT_NEAR(double{v[x]}, real[x], bounds[x] + 1e-5 * std::abs(real[x])) << l.name;
-    }
-    const std::vector<ir::Bytes> wanted = stored(l.x, v, in[5], in[6]);
-    for (const Kernel kernel : kKernels) {
-      EXPECT_EQ(run_op("int8_error_input_grad", cases[i].attrs, in, kernel), wanted) << l.name;
-    }
+    expect_input_grad(layers()[i], cases[i], drawn(cases[i], random));
   }
 }
 
 TEST(int8_error_grad, of_weights_is_the_exact_sum_of_integers) {
   std::mt19937 random(2);
-  const std::vector<OpCase> cases = weight_cases();
+  const std::vector<OpCase> cases = weight_cases(layers());
   for (size_t i = 0; i < cases.size(); ++i) {
-    const Layer l = layers()[i];
-    const std::vector<Tensor> in = drawn(cases[i], random);
-    const Numbers error(in[1], in[2], in[3], in[4]);
-    const std::vector<int8_t> numbers = Numbers::elements<int8_t>(in[0]);
-    std::vector<int64_t> sums(static_cast<size_t>(l.weight.elements()));
-    for_each_product(l, [&](size_t e, size_t x, size_t at) {
-      sums[at] += int64_t{error.errors[e]} * (numbers[x] + 3);
-    });
-    std::vector<float> dw(sums.size());
-    const size_t of_channel = sums.size() / error.channels;
-    for (size_t k = 0; k < dw.size(); ++k) {
-      dw[k] = static_cast<float>(sums[k]) * (error.scale * error.factor(k / of_channel));
+    expect_weight_grad(layers()[i], cases[i], drawn(cases[i], random));
+  }
+}
+
+TEST(int8_error_grad, is_exact_where_int32_would_overflow) {
+  const std::vector<Layer> all = long_sums();
+  const std::vector<OpCase> inputs = input_cases(all);
+  const std::vector<OpCase> weights = weight_cases(all);
+  for (size_t i = 0; i < all.size(); ++i) {
+    for (const bool is_negative : {false, true}) {
+      expect_input_grad(all[i], inputs[i], saturated(inputs[i], is_negative));
+      expect_weight_grad(all[i], weights[i], saturated(weights[i], is_negative));
     }
-    const std::vector<ir::Bytes> wanted{tensor(l.weight, dw).bytes};
-    for (const Kernel kernel : kKernels) {
-      EXPECT_EQ(run_op("int8_error_weight_grad", cases[i].attrs, in, kernel), wanted) << l.name;
-    }
+  }
+}
+
+// A number of dx from 160,000 errors of one channel.
+TEST(int8_error_grad, of_a_huge_depthwise_window_is_exact) {
+  const Shape window{1, 400, 400, 1};
+  const ir::Attrs attrs =
+      ir::Attrs::of(Conv2dInputGradAttrs{.size = {1, 1}, .padding = 399, .groups = 1});
+  const std::vector<float> one{1.0F};
+  const std::vector<int8_t> largest(160000, -128);
+  const std::vector<Tensor> in = {tensor(DType::i8, window, largest),
+                                  tensor(Shape{}, one),
+                                  tensor(Shape{1}, one),
+                                  quantized_tensor(DType::i8, window, largest, {.scales = {0.02F}}),
+                                  {.absent = true},
+                                  {.absent = true},
+                                  {.absent = true}};
+  const auto wanted = stored({1, 1, 1, 1}, {160000.0F * 16384.0F}, in[5], in[6]);
+  for (const Kernel kernel : kKernels) {
+    EXPECT_EQ(run_op("int8_error_input_grad", attrs, in, kernel), wanted);
   }
 }
 
@@ -319,6 +296,24 @@ TEST(int8_error_grad, of_biases_is_the_exact_sum_of_integers) {
   }
 }
 
+TEST(int8_error_grad, of_biases_is_exact_where_int32_would_overflow) {
+  const int rows = 16920000;
+  const std::vector<int8_t> e(size_t{2} * rows, -127);
+  const std::vector<float> ones(2, 1.0F);
+  const std::vector<float> wanted(2, static_cast<float>(int64_t{rows} * -127));
+  const int8_error_dims d{rows, 2, 1};
+  for (const auto& kernel : {micro::int8_error_bias_grad_ref, ref::int8_error_bias_grad_ref}) {
+    std::vector<float> dbias(2);
+    kernel(dbias.data(), e.data(), ones.data(), ones.data(), nullptr, &d);
+    EXPECT_EQ(dbias, wanted);
+  }
+  const std::vector<Tensor> in = {tensor(DType::i8, {rows, 2}, e),
+                                  tensor(Shape{}, {1.0F}),
+                                  tensor(Shape{2}, ones),
+                                  {.absent = true}};
+  EXPECT_EQ(values_of<float>(run_op("int8_error_bias_grad", {}, in, Kernel::fast)[0]), wanted);
+}
+
 TEST(int8_error_grad, of_scaled_numbers_has_the_bits_of_f32_and_their_rounding) {
   std::mt19937 random(4);
   for (const OpCase& test : scale_cases()) {
@@ -336,41 +331,69 @@ TEST(int8_error_grad, of_scaled_numbers_has_the_bits_of_f32_and_their_rounding) 
   }
 }
 
+conv_dims dims_of(const Layer& l) {
+  const auto at = [](const Shape& shape, int i) { return static_cast<int>(shape[i]); };
+  conv_dims d{.n = at(l.x, 0), .h = at(l.x, 1), .w = at(l.x, 2), .c = at(l.x, 3)};
+  d.p = at(l.y, 1), d.q = at(l.y, 2), d.k = at(l.y, 3);
+  d.r = at(l.weight, 1), d.s = at(l.weight, 2);
+  d.stride_h = d.stride_w = static_cast<int>(l.stride);
+  d.pad_top = d.pad_left = static_cast<int>(l.padding.top);
+  d.dilation_h = d.dilation_w = static_cast<int>(l.dilation);
+  d.groups = static_cast<int>(l.groups);
+  return d;
+}
+
+// All gradients of a layer; is_large: their sums are as large as they can be.
+void expect_same_on_microcontrollers(const Layer& l, bool is_large, std::mt19937& random) {
+  const conv_dims d = dims_of(l);
+  std::vector<int8_t> e = random_int8(l.y.elements(), random);
+  std::vector<int8_t> x = random_int8(l.x.elements(), random);
+  std::vector<int8_t> w = random_int8(l.weight.elements(), random);
+  const std::vector<int8_t> waiting = random_int8(l.x.elements(), random);
+  std::vector<float> factors(static_cast<size_t>(d.k), 1.0F);
+  std::vector<uint8_t> bits(e.size() / 8 + 1, 255);
+  std::uniform_real_distribution<float> uniform(0.01F, 1.0F);
+  if (is_large) {
+    std::fill(e.begin(), e.end(), int8_t{127});
+    std::fill(x.begin(), x.end(), int8_t{127});
+    std::fill(w.begin(), w.end(), int8_t{-128});
+  } else {
+    for (float& v : factors) v = uniform(random);
+    for (uint8_t& byte : bits) byte = static_cast<uint8_t>(random());
+  }
+  const float scale = 0.013F;
+  const uint8_t* const of_bits = l.has_bits ? bits.data() : nullptr;
+  const int8_error_conv_dims dims{d, l.one_factor ? 0 : 1, l.zero_point};
+  const int8_error_dims of_bias{d.n * d.p * d.q, d.k, dims.factor_step};
+  const auto run = [&](const auto& of_input, const auto& of_weight, const auto& of_bias_grad) {
+    std::vector<int8_t> dx(waiting.size());
+    std::vector<float> unit{0.0F};
+    std::vector<float> dw(w.size());
+    std::vector<float> dbias(factors.size());
+    of_input(dx.data(), unit.data(), e.data(), &scale, factors.data(), w.data(), of_bits,
+             l.has_waiting ? waiting.data() : nullptr, l.has_waiting ? &scale : nullptr, &dims);
+    of_weight(dw.data(), x.data(), e.data(), &scale, factors.data(), of_bits, &dims);
+    of_bias_grad(dbias.data(), e.data(), &scale, factors.data(), of_bits, &of_bias);
+    return std::tuple(dx, unit, dw, dbias);
+  };
+  const auto wanted = run(ref::int8_error_input_grad_ref, ref::int8_error_weight_grad_ref,
+                          ref::int8_error_bias_grad_ref);
+  EXPECT_EQ(run(micro::int8_error_input_grad_ref, micro::int8_error_weight_grad_ref,
+                micro::int8_error_bias_grad_ref),
+            wanted)
+      << l.name;
+  EXPECT_EQ(run(dsp::int8_error_input_grad_ref, dsp::int8_error_weight_grad_ref,
+                dsp::int8_error_bias_grad_ref),
+            wanted)
+      << l.name;
+}
+
 TEST(int8_error_grad, of_microcontrollers_has_the_bits_of_the_reference) {
   std::mt19937 random(5);
-  for (const bool is_large : {false, true}) {
-    for (const Layer& l : layers()) {
-      const auto at = [](const Shape& shape, int i) { return static_cast<int>(shape[i]); };
-      conv_dims d{.n = at(l.x, 0), .h = at(l.x, 1), .w = at(l.x, 2), .c = at(l.x, 3)};
-      d.p = at(l.y, 1), d.q = at(l.y, 2), d.k = at(l.y, 3);
-      d.r = at(l.weight, 1), d.s = at(l.weight, 2);
-      d.stride_h = d.stride_w = static_cast<int>(l.stride);
-      d.pad_top = d.pad_left = static_cast<int>(l.padding.top);
-      d.dilation_h = d.dilation_w = static_cast<int>(l.dilation);
-      d.groups = static_cast<int>(l.groups);
-      std::vector<int8_t> e = random_int8(l.y.elements(), random);
-      if (is_large) std::fill(e.begin(), e.end(), int8_t{127});
-      const std::vector<int8_t> w = random_int8(l.weight.elements(), random);
-      const std::vector<int8_t> waiting = random_int8(l.x.elements(), random);
-      std::vector<float> factors(static_cast<size_t>(d.k));
-      std::uniform_real_distribution<float> uniform(is_large ? 1.0F : 0.01F, 1.0F);
-      for (float& v : factors) v = uniform(random);
-      std::vector<uint8_t> bits(e.size() / 8 + 1);
-      for (uint8_t& byte : bits) byte = is_large ? 255 : static_cast<uint8_t>(random());
-      const float scale = 0.013F;
-      const int8_error_conv_dims dims{d, l.one_factor ? 0 : 1, 0};
-      const auto run = [&](const auto& kernel) {
-        std::vector<int8_t> dx(waiting.size());
-        std::vector<float> unit{0.0F};
-        kernel(dx.data(), unit.data(), e.data(), &scale, factors.data(), w.data(),
-               l.has_bits ? bits.data() : nullptr, l.has_waiting ? waiting.data() : nullptr,
-               l.has_waiting ? &scale : nullptr, &dims);
-        return std::pair(dx, unit);
-      };
-      EXPECT_EQ(run(micro::int8_error_input_grad_ref), run(ref::int8_error_input_grad_ref))
-          << l.name;
-    }
+  for (const Layer& l : layers()) {
+    for (const bool is_large : {false, true}) expect_same_on_microcontrollers(l, is_large, random);
   }
+  for (const Layer& l : long_sums()) expect_same_on_microcontrollers(l, true, random);
 }
 
 // The graph of a layer's gradients and of an error that is scaled and added to a waiting one.
