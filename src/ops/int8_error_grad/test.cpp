@@ -48,10 +48,11 @@ using real = float;
 struct Numbers {
   explicit Numbers(const Tensor& e, const Tensor& of_scale, const Tensor& of_factors,
                    const Tensor& of_bits)
-      : errors(elements<int8_t>(e)),
-        scale(elements<float>(of_scale)[0]),
-        factors(elements<float>(of_factors)),
+      : errors(values_of<int8_t>(e.bytes)),
+        scale(values_of<float>(of_scale.bytes)[0]),
+        factors(values_of<float>(of_factors.bytes)),
         channels(static_cast<size_t>(e.type.shape[-1])) {
+    for (const float v : factors) most = std::max(most, std::abs(v));
     if (of_bits.absent) return;
     const auto bits = of_bits.bytes;
     for (size_t i = 0; i < errors.size(); ++i) {
@@ -59,22 +60,11 @@ struct Numbers {
     }
   }
 
-  template <class T>
-  static std::vector<T> elements(const Tensor& of) {
-    std::vector<T> all(of.bytes.size() / sizeof(T));
-    std::memcpy(all.data(), of.bytes.data(), all.size() * sizeof(T));
-    return all;
-  }
-
   [[nodiscard]] float factor(size_t channel) const {
     return factors[factors.size() == 1 ? 0 : channel];
   }
-  [[nodiscard]] float most() const {
-    return std::abs(*std::max_element(factors.begin(), factors.end(),
-                                      [](float a, float b) { return std::abs(a) < std::abs(b); }));
-  }
   [[nodiscard]] int64_t folded(size_t i) const {
-    const double factor_of = double{factor(i % channels) * (32640 / most())};
+    const double factor_of = double{factor(i % channels) * (32640 / most)};
     const double product = errors[i] * std::trunc(factor_of + std::copysign(0.5, factor_of));
     return static_cast<int64_t>(std::floor(product / 128 + 0.5));
   }
@@ -83,6 +73,7 @@ struct Numbers {
   float scale;
   std::vector<float> factors;
   size_t channels;
+  float most = 0.0F;  // the largest size of a factor
 };
 
 // What error_to_int8 makes of v, to which what waits is added first.
@@ -184,7 +175,7 @@ THIMBLE_OP_CASES(int8_error_scale) {
 
 void expect_input_grad(const Layer& l, const OpCase& test, const std::vector<Tensor>& in) {
   const Numbers error(in[0], in[1], in[2], in[4]);
-  const std::vector<int8_t> w = Numbers::elements<int8_t>(in[3]);
+  const std::vector<int8_t> w = values_of<int8_t>(in[3].bytes);
   const bool is_depthwise = l.groups == l.x[3] && l.groups == l.y[3];
   std::vector<int64_t> sums(static_cast<size_t>(l.x.elements()));
   std::vector<double> real(sums.size());  // with factors as they are
@@ -194,12 +185,12 @@ void expect_input_grad(const Layer& l, const OpCase& test, const std::vector<Ten
     const double scaled = double{error.scale} * w[at];
     real[x] += scaled * error.errors[e] * double{error.factor(e % error.channels)};
     // Half a unit of an int16, and what rounding the factor does.
-    bounds[x] += std::abs(scaled) * double{error.most()} / 255;
+    bounds[x] += std::abs(scaled) * double{error.most} / 255;
   });
   std::vector<float> v(sums.size());
   for (size_t x = 0; x < v.size(); ++x) {
     const float unit = is_depthwise ? error.scale * error.factor(x % error.channels)
-                                    : error.scale * (error.most() * 128 / 32640);
+                                    : error.scale * (error.most * 128 / 32640);
     v[x] = static_cast<float>(sums[x]) * unit;
     ASSERT_NEAR(double{v[x]}, real[x], bounds[x] + 1e-5 * std::abs(real[x])) << l.name;
   }
@@ -212,7 +203,7 @@ void expect_input_grad(const Layer& l, const OpCase& test, const std::vector<Ten
 
 void expect_weight_grad(const Layer& l, const OpCase& test, const std::vector<Tensor>& in) {
   const Numbers error(in[1], in[2], in[3], in[4]);
-  const std::vector<int8_t> numbers = Numbers::elements<int8_t>(in[0]);
+  const std::vector<int8_t> numbers = values_of<int8_t>(in[0].bytes);
   std::vector<int64_t> sums(static_cast<size_t>(l.weight.elements()));
   for_each_product(l, [&](size_t e, size_t x, size_t at) {
     sums[at] += int64_t{error.errors[e]} * (numbers[x] - l.zero_point);
