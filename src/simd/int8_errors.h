@@ -46,7 +46,7 @@ float int8_error_of_floats(int8_t* y, const float* x, int64_t n, void* workspace
 float int8_error_scaled(int8_t* dx, const Int8Error& error, const float* units,
                         const int8_t* waiting, float waiting_unit, void* workspace, int64_t rows,
                         int channels, parallel::ThreadPool& pool);
-// Of both, for so many elements and any number of channels and threads.
+// The workspace of the two functions above for n elements, any number of channels and threads.
 [[nodiscard]] int64_t int8_error_elements_workspace_bytes(int64_t n);
 
 // sums[c] = units[c] sum over the rows of e[row,c].

@@ -45,7 +45,7 @@ class ErrorInputs {
       for (int64_t pixel = task * step; pixel < end; ++pixel) pack_errors(error, pixel);
     });
     for (int g = 0; g < d_.groups; ++g) {
-      std::memset(errors_of(g, pixels_), 0, sizeof(int32_t) * static_cast<size_t>(pairs_));
+      std::memset(errors_of(g, pixels_), 0, 2 * sizeof(int16_t) * static_cast<size_t>(pairs_));
     }
     const int taps = d_.r * d_.s;
     pool.run(int64_t{d_.groups} * pairs_, [&](int64_t task) HWY_ATTR {
@@ -89,8 +89,8 @@ class ErrorInputs {
     int column;  // of the first
   };
 
-  [[nodiscard]] int32_t* errors_of(int g, int64_t pixel) const {
-    return s_.errors + (g * (pixels_ + 1) + pixel) * pairs_;
+  [[nodiscard]] int16_t* errors_of(int g, int64_t pixel) const {
+    return s_.errors + (g * (pixels_ + 1) + pixel) * 2 * pairs_;
   }
   [[nodiscard]] int32_t* weights_of(int g, int tap, int pair) const {
     return s_.weights + ((int64_t{g} * d_.r * d_.s + tap) * pairs_ + pair) * padded_c_;
@@ -101,7 +101,7 @@ class ErrorInputs {
     const hn::Rebind<int16_t, I32> d16;
     const VecI half = hn::Set(d, 1 << 6);
     for (int g = 0; g < d_.groups; ++g) {
-      auto* const to = reinterpret_cast<int16_t*>(errors_of(g, pixel));
+      int16_t* const to = errors_of(g, pixel);
       for (int k = 0; k < group_k_; k += lanes()) {
         const int n = std::min(lanes(), group_k_ - k);
         const VecI e = load_errors(error, pixel * d_.k + g * group_k_ + k, n, pixels_ * d_.k);
@@ -200,7 +200,7 @@ class ErrorInputs {
   template <int kVectors, class Before>
   HWY_INLINE void add_taps(const Row& row, int g, int c, int j, int32_t* sums,
                            const Before& before) const {
-    const int32_t* errors[kErrorRows];
+    const int16_t* errors[kErrorRows];
     for (int r = 0; r < d_.r; ++r) {
       const int from_h = row.h + d_.pad_top - r * d_.dilation_h;
       if (from_h < 0 || from_h % d_.stride_h != 0 || from_h / d_.stride_h >= d_.p) continue;
@@ -226,7 +226,7 @@ class ErrorInputs {
   }
 
   template <int kVectors>
-  HWY_INLINE void add_products(const int32_t* const* errors, const int32_t* weights, int pair,
+  HWY_INLINE void add_products(const int16_t* const* errors, const int32_t* weights, int pair,
                                int end, int32_t* HWY_RESTRICT sums) const {
     const I32 d;
     VecI all[kErrorRows][kVectors];
@@ -244,7 +244,7 @@ class ErrorInputs {
       for (int v = 0; v < kVectors; ++v) w[v] = hn::Load(d, from + v * lanes());
       THIMBLE_UNROLL
       for (int i = 0; i < kErrorRows; ++i) {
-        const VecI word = hn::Set(d, errors[i][pair]);
+        const VecI word = pair_of(errors[i], pair);
         THIMBLE_UNROLL
         for (int v = 0; v < kVectors; ++v) all[i][v] = Words::dot(all[i][v], word, w[v]);
       }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "simd/int8_error_sums.h"
 #include "simd/int8_errors.h"
 #include "simd/workspace.h"
 
@@ -13,10 +14,8 @@ namespace thimble::simd {
 inline constexpr int kErrorChannels = 32;
 // Words of errors that a task of depthwise channels keeps, about: they stay in a cache.
 inline constexpr int64_t kErrorWords = 48 * 1024;
-// Pixels whose products with an image fit int32: 2^16 * 128 * 255 < 2^31.
-inline constexpr int64_t kErrorPixels = 65536;
-// Products of an error times its multiplier and a weight that fit: 514 * 32640 * 128 < 2^31.
-inline constexpr int kErrorProducts = 512;
+inline constexpr int64_t kErrorPixels = INT8_ERROR_ROWS;
+inline constexpr int kErrorProducts = INT8_ERROR_PRODUCTS;
 
 constexpr bool is_error_pixel(const conv_dims& d) {
   return d.r == 1 && d.s == 1 && d.stride_h == 1 && d.stride_w == 1 && d.pad_top == 0 &&
@@ -29,7 +28,7 @@ inline constexpr int64_t kErrorElements = 16384;
 struct ErrorInputsScratch {
   int32_t* largest;      // [tasks]
   int32_t* multipliers;  // [k], and zeros: of each group, whole vectors are read
-  int32_t* errors;       // [groups, pixels of e and one of zeros, pairs of k]
+  int16_t* errors;       // [groups, pixels of e and one of zeros, k, an even number]
   int32_t* weights;      // [groups, taps, pairs of k, padded c]
   // By channel:
   int32_t* taps;   // [blocks of channels, r, s, kErrorChannels]
@@ -69,7 +68,7 @@ inline void carve_error_inputs(Workspace& own, const conv_dims& d, int threads,
       is_error_pixel(d) ? divide_up(pixels, kErrorInputPixels) : int64_t{d.n} * d.h;
   s.largest = own.take<int32_t>(tasks * d.groups);
   s.multipliers = own.take<int32_t>(error_multipliers(d));
-  s.errors = own.take<int32_t>(d.groups * (int64_t{d.n} * d.p * d.q + 1) * pairs);
+  s.errors = own.take<int16_t>(d.groups * (int64_t{d.n} * d.p * d.q + 1) * 2 * pairs);
   s.weights = own.take<int32_t>(d.groups * int64_t{d.r} * d.s * pairs *
                                 round_up(d.c / d.groups, kErrorChannels));
 }

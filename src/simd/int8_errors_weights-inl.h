@@ -201,15 +201,14 @@ class ErrorWeights {
                                int count) const {
     const I32 d;
     VecI all[kErrorWeightTile][2];
-    HWY_ALIGN int32_t errors[kErrorWeightTile][kErrorWeightPixels / 2];
+    HWY_ALIGN int16_t errors[kErrorWeightTile][kErrorWeightPixels];
     const hn::ScalableTag<int16_t> d16;
     const hn::Rebind<int8_t, decltype(d16)> d8;
     const auto step = static_cast<int>(hn::Lanes(d16));
     for (int i = 0; i < kErrorWeightTile; ++i) {
       const int8_t* const from = s_.errors + (k + std::min(i, rows - 1)) * row_ + pixel;
-      auto* const to = reinterpret_cast<int16_t*>(errors[i]);
       for (int p = 0; p < 2 * count; p += step) {
-        hn::Store(hn::PromoteTo(d16, hn::LoadU(d8, from + p)), d16, to + p);
+        hn::Store(hn::PromoteTo(d16, hn::LoadU(d8, from + p)), d16, errors[i] + p);
       }
     }
     THIMBLE_UNROLL
@@ -222,7 +221,7 @@ class ErrorWeights {
       const VecI b = hn::Load(d, image + lanes());
       THIMBLE_UNROLL
       for (int i = 0; i < kErrorWeightTile; ++i) {
-        const VecI word = hn::Set(d, errors[i][p]);
+        const VecI word = pair_of(errors[i], p);
         all[i][0] = Words::dot(all[i][0], word, a);
         all[i][1] = Words::dot(all[i][1], word, b);
       }

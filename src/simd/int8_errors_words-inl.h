@@ -79,6 +79,13 @@ HWY_INLINE VecI load_errors(const Int8Error& error, int64_t at, int n, int64_t t
   return hn::IfThenElseZero(hn::LoadMaskBits(d, bytes), numbers);
 }
 
+// Word i of numbers that lie side by side, in every lane.
+HWY_INLINE VecI pair_of(const int16_t* from, int i) {
+  int32_t word = 0;
+  std::memcpy(&word, from + int64_t{2} * i, sizeof(word));
+  return hn::Set(I32(), word);
+}
+
 HWY_INLINE VecI joined_words(VecI low, VecI high) {
   return hn::Or(hn::And(low, hn::Set(I32(), 0xFFFF)), hn::ShiftLeft<16>(high));
 }

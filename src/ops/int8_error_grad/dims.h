@@ -4,6 +4,7 @@
 
 #include "ops/error_int8/dims.h"
 #include "ops/families/conv/conv_kernel_dims.h"
+#include "simd/int8_error_sums.h"
 
 typedef struct int8_error_conv_dims {
   conv_dims conv;     /* e: [n,p,q,k] */
@@ -29,12 +30,6 @@ typedef struct int8_error_dims {
 /* Numbers of a channel of e with the edge that windows reach, and taps of a window. */
 #define INT8_ERROR_PLANE 256
 #define INT8_ERROR_TAPS 64
-/* Pixels whose products with an image fit int32: 2^16 * 128 * 255 < 2^31. */
-#define INT8_ERROR_ROWS 65536
-/* Products with weights that fit int32: 514 * 32640 * 128 < 2^31. */
-#define INT8_ERROR_PRODUCTS 512
-/* Taps of a depthwise window whose products with errors fit int32: 131071 * 128 * 128 < 2^31. */
-#define INT8_ERROR_WINDOW 131071
 /* What stands for the largest factor, which 7 bits are then taken from: 128 * 32640 / 2^7 is an
    int16. */
 #define INT8_ERROR_MULTIPLIER 32640

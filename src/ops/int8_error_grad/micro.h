@@ -1,6 +1,7 @@
-/* int8_error_input_grad_ref for microcontrollers, in the place of the function of ref.h and with
-   its results: windows of one pixel in tiles of two pixels by four channels, depthwise windows by
-   way of a copy of a channel with zeros around it. Plain C99. */
+/* The gradients in inputs, weights and biases for microcontrollers, in the place of those of ref.h
+   and with their results. Windows of one pixel are computed in tiles of two pixels by four
+   channels, their weights in tiles of two output channels by four input channels, and input
+   gradients of depthwise windows from a copy of a channel with zeros around it. Plain C99. */
 #include "ops/error_int8/rounding.h"
 #include "ops/int8_error_grad/parts.h"
 
@@ -70,7 +71,7 @@ static int32_t int8_error_folded_one(int32_t e, int32_t multiplier, uint32_t pas
 }
 
 /* Errors of a pixel times factors, of n channels from `at` on, with 0 up to `padded`, an even
-   number. to: every fourth and the number after it. */
+   number. to: pairs of channels; the pair after each is that of a tile's other pixel. */
 static void int8_error_fold(int16_t* to, const int8_error_source* from, ptrdiff_t at,
                             const int16_t* multipliers, int n, int padded) {
   const int8_t* e = from->e + at;

@@ -146,7 +146,7 @@ void fast_weight_grad(float* dw, const int8_t* x, const int8_t* e, const float* 
                            static_cast<char*>(workspace) + own.used(), d->conv, pool);
 }
 
-// Of the other two.
+// Units of the gradients of biases and of scaled numbers, which are read as whole vectors.
 int64_t padded_channels(const int8_error_dims& d) { return simd::round_up(d.channels, 64); }
 
 int64_t bias_workspace(const ir::Params& p, int /*threads*/) {

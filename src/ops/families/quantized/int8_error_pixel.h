@@ -43,7 +43,7 @@ static void int8_error_multipliers(int16_t* to, const real* factors, int step, r
   }
 }
 
-/* What 1 stands for in sums of products of errors with such factors. */
+/* The unit of sums of weights times errors with such factors. */
 static real int8_error_folded_unit(real unit, real most) {
   return unit * (most * (1 << INT8_ERROR_SHIFT) / INT8_ERROR_MULTIPLIER);
 }
