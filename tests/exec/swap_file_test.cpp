@@ -165,8 +165,9 @@ TEST_P(SwapFileTest, leaves_nothing_open) {
 }
 
 TEST_P(SwapFileTest, is_destroyed_with_transfers_under_way) {
-  Bytes contents = random_bytes(4 << 20, 1);
+  const Bytes drawn = random_bytes(4 << 20, 1);
   for (int i = 0; i < 20; ++i) {
+    Bytes contents = drawn;  // gone after the file: a transfer that goes on would use it
     SwapFile file(folder(), {4 << 20, 4 << 20}, options());
     file.start_write(0, contents.data(), 4 << 20);
     file.start_write(1, contents.data(), 4 << 20);
