@@ -260,13 +260,19 @@ run_sanitizers() {
 
 # What the development build is needed for when its own tests have run.
 run_after_dev() {
+  local boards status=0
+  # The wheel comes first: it may link the program again that the boards' tests run.
+  if [ "${python[0]}" = -DTHIMBLE_BUILD_PYTHON=ON ]; then run_wheel; fi
+  run_boards >"$results/boards" 2>&1 &
+  boards=$!
   run_python
   if [ "${python[0]}" = -DTHIMBLE_BUILD_PYTHON=ON ]; then
     run_parity
     run_onnx
-    run_wheel
   fi
-  run_boards
+  wait $boards || status=$?
+  cat "$results/boards"
+  return $status
 }
 
 scripts/install_dependencies.sh test
@@ -291,7 +297,7 @@ fi
 if [ "${1-}" = quick ]; then
   run_python quick
 else
-  # Most of what comes after is one process, and leaves a processor to the compilers.
+  # Most of what comes after is two processes, which the compilers for Arm run beside.
   run_after_dev >"$results/after_dev" 2>&1 &
   after_dev=$! status=0
   run_arm
